@@ -65,7 +65,7 @@ fn row(seq: u64, authors: &[Author], examples: &[Signed<TakeDraft>]) -> LogRow {
         let by = "schedule".parse::<Actor>().expect("a name");
         Logged::Entry(Arc::new(LogEntry::Operation(Operation::ClockAccepted { by })))
     } else {
-        Logged::Take(Arc::new(take(takes(seq), authors, examples)))
+        Logged::Take(Arc::new(take(takes(seq), authors, examples)).into())
     };
     LogRow { seq: Seq(seq), at: Timestamp::EPOCH, logged }
 }

@@ -4,11 +4,14 @@ r"""Verifies a bundle of Swarm: one file, no SDK; Python 3.9 and the "cryptograp
     curl -o bundle.json https://desk.example/api/swarm/sessions/7/bundle
     verify_bundle.py bundle.json --key LOG-KEY
     verify_bundle.py bundle.json --key LOG-KEY --log https://desk.example --policy witnesses.txt --members keys.txt
+    verify_bundle.py bundle.json --key LOG-KEY --timestamp-ca authority.pem
 
 Prints a line for each check: it "holds", it "fails", something is "notable" (the rules allow it, but it changed the terms
 of takes, or who counts), or it is "unproven" and has to be taken on trust. Exit status: 0 nothing fails, 1 something does,
 2 there is no bundle to read, 3 with --strict if something is notable. LOG-KEY is `logKey` or `signingKey` of the service,
 from another source.
+
+A timestamp is checked by the program "openssl".
 
 It was written from API.md alone (sections 3, 5.1, 5.8, 6.3 to 6.5, 6.11, 11.2 and 11.5 to 11.9), not from the code of the
 service, and trusts nothing in the bundle: whatever it says is computed again.
@@ -16,14 +19,18 @@ service, and trusts nothing in the bundle: whatever it says is computed again.
 
 import argparse
 import base64
+import codecs
 import functools
 import hashlib
 import json
 import math
 import os
 import re
+import subprocess
 import sys
+import tempfile
 import urllib.request
+from array import array
 from bisect import bisect_left
 from datetime import date, datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal, localcontext
@@ -36,6 +43,7 @@ STATES = ["scheduled", "collecting", "window_closed", "aggregated", "published"]
 MAX_NAMED = 10  # faults of one check that are named
 MAX_DEPTH = 127  # levels of nesting
 MAX_HASHED = 20_000_000  # entries of rosters that are hashed
+MAX_TOKEN = 16_384  # bytes of the token of a timestamp
 
 
 class Invalid(Exception):
@@ -43,48 +51,184 @@ class Invalid(Exception):
 
 
 # ---- JSON: numbers keep their digits, because what is hashed is text ----------------------------
+#
+# A verifier takes at most eight times the memory of a bundle. So the bundle stays a text, whose takes, members and entries are
+# read one at a time; and numbers and small objects are of types that take little memory: a class of our own takes more.
 
-class Number(float):
-    """A number with the text that it was written as."""
-
-    __slots__ = ("unusual",)
-
-    def __new__(cls, text):
-        number = super().__new__(cls, text)
-        if not math.isfinite(number):
-            raise Invalid("a number that no double holds")
-        # Of a small whole number the text is known: a bundle may have millions of them.
-        is_usual = len(text) <= 15 and text.isdecimal() and (text[0] != "0" or text == "0")
-        number.unusual = None if is_usual else text
-        return number
-
-    @property
-    def text(self):
-        return str(int(self)) if self.unusual is None else self.unusual
+NUMBER = (float, bytes)  # a float that is written as it was read, else the text
 
 
-def no_duplicates(pairs):
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
+def read_number(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise Invalid("a number that no double holds")
+    is_usual = text.isdecimal() and len(text) <= 15 and (text[0] != "0" or text == "0")
+    is_usual = is_usual or (repr(value) == text and "e" not in text and not text.endswith(".0"))
+    return value if is_usual else text.encode("ascii")
+
+
+def text_of(number):
+    return number.decode("ascii") if isinstance(number, bytes) else number_text(number)
+
+
+class Fields(tuple):
+    """An object of a few fields: each name, and its value after it."""
+
+    __slots__ = ()
+
+    def __iter__(self):
+        return iter(self[::2])
+
+    def __contains__(self, name):
+        return name in self[::2]
+
+    def __len__(self):
+        return super().__len__() // 2
+
+    def get(self, name, otherwise=None):
+        names = self[::2]
+        return tuple.__getitem__(self, 2 * names.index(name) + 1) if name in names else otherwise
+
+    def __getitem__(self, name):
+        if isinstance(name, str):
+            if name not in self:
+                raise KeyError(name)
+            return self.get(name)
+        return super().__getitem__(name)
+
+    def keys(self):
+        return self[::2]
+
+    def values(self):
+        return self[1::2]
+
+    def items(self):
+        return zip(self[::2], self[1::2])
+
+
+OBJECT = (dict, Fields)
+MAX_FIELDS = 16  # of an object without an index
+
+
+def read_object(pairs):
+    if len({name for name, _ in pairs}) < len(pairs):
         raise Invalid("a key stands twice")
-    return fields
+    return dict(pairs) if len(pairs) > MAX_FIELDS else Fields(item for pair in pairs for item in pair)
 
 
 def refuse(_constant):
     raise Invalid("no JSON number")
 
 
+DECODER = json.JSONDecoder(parse_int=read_number, parse_float=read_number, parse_constant=refuse, object_pairs_hook=read_object)
+SPACE = re.compile("[ \t\n\r]*")
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[\s*\]|\{\s*\}|[,\[{]')
+
+
 def read_json(text):
     check_size(text)
     try:
-        value = json.loads(text, parse_int=Number, parse_float=Number, parse_constant=refuse,
-                           object_pairs_hook=no_duplicates)
-        check_depth(value)
-        if re.search(r"\\u[dD][89a-fA-F]", text):
-            write(value).encode("utf-8")  # text that is not valid Unicode is refused here
+        value = DECODER.decode(text)
+        check_value(value, 0, SURROGATE.search(text))
         return value
     except (ValueError, RecursionError) as error:
         raise Invalid(f"no JSON: {error}") from error
+
+
+def read_bundle(data):
+    """Reads the bytes of a bundle, or its text. The elements of its long lists are read when they are asked for."""
+    try:
+        data = data if isinstance(data, bytes) else data.encode("utf-8")
+        check_utf8(data)
+        # One byte for each letter, whatever letters there are. Strings are decoded when they are read.
+        text = data.decode("latin-1")
+        del data
+        check_size(text)
+        begin = SPACE.match(text).end()
+        parts, end = read_parts(text, begin, 0)
+        if SPACE.match(text, end).end() != len(text):
+            raise Invalid("no JSON: more than an object")
+        return parts
+    except (ValueError, IndexError, RecursionError) as error:
+        raise Invalid(f"no JSON: {error}") from error
+
+
+def check_utf8(data):
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for place in range(0, len(data), 65_536):
+        decoder.decode(data[place:place + 65_536])
+    decoder.decode(b"", True)
+
+
+LISTS = [{"takes", "members", "entries"}, {"roster"}]  # of a bundle, and of the session in it
+
+
+def read_parts(text, place, depth):
+    """The members of an object that begins here, and where it ends."""
+    if text[place] != "{":
+        raise Invalid("no object")
+    parts, place, after = {}, SPACE.match(text, place + 1).end(), "{"
+    while text[place] != "}" or after == ",":
+        if text[place] != '"':
+            raise Invalid("no JSON: a name is missing")
+        name, place = decoded(text, place, depth + 1)
+        place = SPACE.match(text, place).end()
+        if text[place] != ":" or name in parts:
+            raise Invalid("no JSON: a name without a value, or a key that stands twice")
+        place = SPACE.match(text, place + 1).end()
+        if text[place] == "[" and name in LISTS[depth]:
+            parts[name] = Rows(text, place, depth + 1)
+            place = parts[name].end
+        elif text[place] == "{" and name == "session" and depth == 0:
+            parts[name], place = read_parts(text, place, 1)
+        else:
+            parts[name], place = decoded(text, place, depth + 1)
+        place, after = next_of(text, place, "}")
+    return parts, place + 1
+
+
+def next_of(text, place, end):
+    """Where the next member or element is, after a comma, or else where the last one ends."""
+    place = SPACE.match(text, place).end()
+    after = text[place]
+    if after == ",":
+        place = SPACE.match(text, place + 1).end()
+    elif after != end:
+        raise Invalid("no JSON: a comma is missing")
+    return place, after
+
+
+def decoded(text, place, depth=None):
+    """The value that begins here, and where it ends. Unless `depth` is None, it is checked."""
+    value, end = DECODER.raw_decode(text, place)
+    if not text.isascii() and not text[place:end].isascii():
+        value = DECODER.decode(text[place:end].encode("latin-1").decode("utf-8"))
+    if depth is not None:
+        check_value(value, depth, SURROGATE.search(text, place, end))
+    return value, end
+
+
+class Rows:
+    """The elements of a list in a text, of which the beginnings are known."""
+
+    def __init__(self, text, place, depth):
+        self.text, self.starts = text, array("Q")
+        place, after = SPACE.match(text, place + 1).end(), "["
+        while text[place] != "]" or after == ",":
+            self.starts.append(place)
+            place = decoded(text, place, depth + 1)[1]
+            place, after = next_of(text, place, "]")
+        self.end = place + 1
+
+    def __len__(self):
+        return len(self.starts)
+
+    def __iter__(self):
+        return (decoded(self.text, place)[0] for place in self.starts)
+
+
+LIST = (list, Rows)
 
 
 def check_size(text):
@@ -92,31 +236,41 @@ def check_size(text):
     most = max(100_000, len(text.encode("utf-8", "surrogatepass")) // 8)
     if text.count(",") + text.count("[") + text.count("{") < most:
         return
-    bare = re.sub(r"\s+", "", re.sub(r'"(?:[^"\\]|\\.)*"', "0", text))
-    if 1 + sum(map(bare.count, ",[{")) - bare.count("[]") - bare.count("{}") > most:
-        raise Invalid("too many values")
+    values = 1
+    for token in TOKEN.finditer(text):
+        values += token.end() == token.start() + 1
+        if values > most:
+            raise Invalid("too many values")
 
 
-def check_depth(value):
-    values, depth = [value], 0
+def check_value(value, depth, has_surrogates):
+    """Checks a value that stands within so many others."""
+    if isinstance(value, (list, *OBJECT)):
+        check_depth(value, depth)
+    if has_surrogates:
+        write(value).encode("utf-8")  # text that is not valid Unicode is refused here
+
+
+def check_depth(value, depth):
+    values = [value]
     while True:
-        nested = [value for value in values if isinstance(value, (dict, list))]
+        nested = [value for value in values if isinstance(value, (list, *OBJECT))]
         if not nested:
             return
         if depth == MAX_DEPTH:
             raise Invalid("nested too deep")
-        values = [item for value in nested for item in (value.values() if isinstance(value, dict) else value)]
+        values = (item for value in nested for item in (value if isinstance(value, list) else value.values()))
         depth += 1
 
 
 def write(value):
     """As the service writes it: as JSON.stringify does, but numbers that were read as they were written."""
-    if isinstance(value, dict):
+    if isinstance(value, OBJECT):
         return "{" + ",".join(write(key) + ":" + write(item) for key, item in value.items()) + "}"
-    if isinstance(value, list):
+    if isinstance(value, LIST):
         return "[" + ",".join(map(write, value)) + "]"
-    if isinstance(value, Number):
-        return value.text
+    if isinstance(value, bytes):
+        return text_of(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return number_text(float(value))
     return json.dumps(value, ensure_ascii=False)
@@ -124,8 +278,8 @@ def write(value):
 
 def number_text(value):
     """ECMAScript's Number-to-String. repr() finds the same digits, only its layout differs."""
-    if value == 0:
-        return "0"
+    if value == int(value) and abs(value) < 2**53:
+        return str(int(value))
     negative, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
     n = len(digits) + exponent  # value = 0.digits times ten to the n
     digits = "".join(map(str, digits))
@@ -161,7 +315,7 @@ def sha256_text(data):
 # signed and hashed. A field that is null counts as absent.
 
 def field(record, name, kind, what):
-    value = record.get(name) if isinstance(record, dict) else None
+    value = record.get(name) if isinstance(record, OBJECT) else None
     if not isinstance(value, kind):
         raise Invalid(f"{name} is no {what}")
     return value
@@ -175,7 +329,7 @@ def string(record, name, least=0, most=math.inf):
 
 
 def number(record, name):
-    return float(field(record, name, Number, "number"))
+    return float(field(record, name, NUMBER, "number"))
 
 
 def whole(record, name, most=2**53):
@@ -190,11 +344,11 @@ def boolean(record, name):
 
 
 def rows(record, name, read):
-    return [read(row if isinstance(row, dict) else {}) for row in field(record, name, list, "list")]
+    return [read(row if isinstance(row, OBJECT) else {}) for row in field(record, name, LIST, "list")]
 
 
 def optional(read, record, name, *rest):
-    value = record.get(name) if isinstance(record, dict) else None
+    value = record.get(name) if isinstance(record, OBJECT) else None
     return None if value is None else read(record, name, *rest)
 
 
@@ -251,7 +405,7 @@ def public_key(record, name):
 
 def inexact(record, written, also=()):
     """The fields that are not written as the service writes them, and the names of unknown ones."""
-    record = record if isinstance(record, dict) else {}
+    record = record if isinstance(record, OBJECT) else {}
     faults = [f"{name} is not written as the service writes it" for name, value in written.items()
               if name not in record or write(record[name]) != write(value)]
     unknown = [name for name, value in record.items() if value is not None and name not in written and name not in also]
@@ -267,8 +421,9 @@ class Take:
             raise Invalid("confidence is not from 0 to 1")
         self.member = string(record, "memberId", 1, 100)
         self.fields = {
-            "memberId": self.member, "date": day(record, "date"), "subjectId": string(record, "subjectId", 1, 100),
-            "nonce": string(record, "nonce", 1, 200), "stance": string(record, "stance", 1, 100),
+            "memberId": self.member, "date": sys.intern(day(record, "date")),
+            "subjectId": sys.intern(string(record, "subjectId", 1, 100)),
+            "nonce": string(record, "nonce", 1, 200), "stance": sys.intern(string(record, "stance", 1, 100)),
             "confidence": confidence, "body": optional(string, record, "body", 0, 10_000) or "",
             "memoUrl": optional(string, record, "memoUrl", 0, 2_000) or "",
         }
@@ -332,9 +487,13 @@ class Take:
 
 
 def read_weights(record, name):
-    weights = rows(record, name, lambda row: {"bucket": string(row, "bucket", 1, 100), "weight": number(row, "weight")})
-    if not len(weights) <= 1_000 or not all(row["weight"] >= 0 for row in weights):
-        raise Invalid("weights is no list of at most 1,000, none of them negative")
+    if len(field(record, name, list, "list")) > 1_000:
+        raise Invalid("weights has over 1,000 rows")
+    # Most takes name the same buckets.
+    weights = rows(record, name, lambda row: Fields(
+        ["bucket", sys.intern(string(row, "bucket", 1, 100)), "weight", number(row, "weight")]))
+    if not all(row["weight"] >= 0 for row in weights):
+        raise Invalid("weights has a negative one")
     total = ascending_sum([row["weight"] for row in weights])
     if len({row["bucket"] for row in weights}) < len(weights) or not 0 < total < math.inf:
         raise Invalid("weights has a bucket twice, or no positive total")
@@ -346,7 +505,7 @@ def read_roster(record, name):
         excused = optional(boolean, row, "excused")
         if set(row) - {"memberId", "excused"}:
             raise Invalid("roster has another field")
-        return {"memberId": string(row, "memberId", 1, 100), "excused": bool(excused)}
+        return Fields(["memberId", string(row, "memberId", 1, 100), "excused", bool(excused)])
     roster = rows(record, name, read)
     if len({row["memberId"] for row in roster}) < len(roster):
         raise Invalid("roster lists a member twice")
@@ -363,12 +522,12 @@ def read_buckets(record, name):
 def inner(record, name):
     """The object in a field; one without members if it is another value."""
     value = record.get(name)
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value, OBJECT) else {}
 
 
 def read_voided(record, name):
     """The mark of a session that counts for nothing."""
-    mark = field(record, name, dict, "object")
+    mark = field(record, name, OBJECT, "object")
     return {"at": instant_text(instant(mark, "at")), "note": string(mark, "note", 0, 500)}
 
 
@@ -466,7 +625,7 @@ MEMBER_ACTS = {"activated", "enrolled", "updated", "deactivated", "claimed", "cl
 
 
 def exact_whole(value, most=2**64 - 1):
-    return isinstance(value, Number) and bool(re.fullmatch(r"0|[1-9]\d*", value.text, re.ASCII)) and int(value.text) <= most
+    return isinstance(value, NUMBER) and bool(re.fullmatch(r"0|[1-9]\d*", text_of(value), re.ASCII)) and int(text_of(value)) <= most
 
 
 def exact_text(least, most):
@@ -518,14 +677,14 @@ LOGGED = {"id": ID, "date": lambda value: isinstance(value, str) and reads(lambd
           "question?": exact_text(1, 500), "resolution?": exact_text(1, 1_000), "resolvesAt?": exact_instant,
           "openedAt?": exact_instant, "publishedAt?": exact_instant, "outcome?": lambda value: fits(value, OUTCOME),
           "voided?": lambda value: fits(value, VOIDED), "snapshotDigest": nullable(exact_digest)}
-OUTCOME = {"value": nullable(lambda value: isinstance(value, Number) and -2 <= value <= 2 and value.text == number_text(value)),
+OUTCOME = {"value": nullable(lambda value: isinstance(value, NUMBER) and -2 <= float(value) <= 2 and text_of(value) == number_text(float(value))),
            "source": nullable(exact_text(0, 500)), "recordedAt": exact_instant}
 VOIDED = {"at": exact_instant, "note": exact_text(0, 500)}
 
 
 def fits(value, fields):
     """Whether an object has these fields, each of its form, in this order."""
-    if not isinstance(value, dict):
+    if not isinstance(value, OBJECT):
         return False
     checks = {name.rstrip("?"): check for name, check in fields.items()}
     required = [name for name in fields if not name.endswith("?")]
@@ -555,13 +714,13 @@ class Entry:
                               and NAME(rest["by"]))
         if self.kind == "session":
             self.session = self.fields["session"]
-            self.id, self.closes_at = int(self.session["id"].text), optional(instant, self.session, "windowClosesAt")
-            self.version = int(self.fields["version"].text)
-            self.takes = int(self.fields["takes"].text) if "takes" in self.fields else None
+            self.id, self.closes_at = int(text_of(self.session["id"])), optional(instant, self.session, "windowClosesAt")
+            self.version = int(text_of(self.fields["version"]))
+            self.takes = int(text_of(self.fields["takes"])) if "takes" in self.fields else None
             self.aggregates = self.act == "state" and self.session["state"] == "aggregated"
         if self.kind == "take":
-            self.id, self.session_id = int(self.fields["id"].text), int(self.fields["sessionId"].text)
-            self.judged = int(self.fields["sessionVersion"].text)
+            self.id, self.session_id = int(text_of(self.fields["id"])), int(text_of(self.fields["sessionId"]))
+            self.judged = int(text_of(self.fields["sessionVersion"]))
 
     def is_whole(self, rest):
         """Whether fields that belong together are there together."""
@@ -583,7 +742,7 @@ def bundled(row):
     entry = Entry(text)
     if entry.seq != index + 1:
         raise Invalid(f"is entry {entry.seq}, but has the index {index}")
-    entry.index, entry.proof = index, [base64_bytes(it, 32) for it in proof]
+    entry.index, entry.proof = index, b"".join(base64_bytes(it, 32) for it in proof)
     return entry
 
 
@@ -748,11 +907,11 @@ def read_verifier_key(text, kind):
 
 
 def leads_to(leaf, index, size, proof, root):
-    """Whether the inclusion proof leads from the leaf to the root (RFC 9162, 2.1.3.2)."""
+    """Whether the inclusion proof, of 32 bytes for each hash, leads from the leaf to the root (RFC 9162, 2.1.3.2)."""
     if index >= size:
         return False
     node, last, found = index, size - 1, leaf
-    for sibling in proof:
+    for sibling in (proof[at:at + 32] for at in range(0, len(proof), 32)):
         if last == 0:
             return False
         if node & 1 or node == last:
@@ -763,6 +922,83 @@ def leads_to(leaf, index, size, proof, root):
             found = hashlib.sha256(b"\1" + found + sibling).digest()
         node, last = node >> 1, last >> 1
     return last == 0 and found == root
+
+
+def continues(old, old_root, size, root, proof):
+    """Whether the proof shows that the tree of this size and root continues the old one (RFC 9162, 2.1.4.2)."""
+    if old == 0 or old >= size:
+        same = old_root == hashlib.sha256(b"").digest() if old == 0 else old_root == root
+        return old <= size and same and not proof
+    hashes = [old_root, *proof] if old & (old - 1) == 0 else list(proof)
+    if not hashes:
+        return False
+    node, last = old - 1, size - 1
+    while node & 1:
+        node, last = node >> 1, last >> 1
+    before = after = hashes[0]
+    for found in hashes[1:]:
+        if last == 0:
+            return False
+        if node & 1 or node == last:
+            before, after = (hashlib.sha256(b"\1" + found + it).digest() for it in (before, after))
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
+        else:
+            after = hashlib.sha256(b"\1" + after + found).digest()
+        node, last = node >> 1, last >> 1
+    return last == 0 and before == old_root and after == root
+
+
+# ---- Timestamps (API.md, 11.8; RFC 3161) --------------------------------------------------------
+
+class Timestamp:
+    """The timestamp in a bundle, of which the form alone is checked."""
+
+    def __init__(self, record):
+        if not isinstance(record, OBJECT):
+            raise Invalid("timestamp is no object")
+        self.text = read_note(string(record, "checkpoint"))[0]
+        self.token = base64_bytes(string(record, "token"))
+        if not 1 <= len(self.token) <= MAX_TOKEN:
+            raise Invalid("token is none")
+        self.proof = [base64_bytes(it, 32) for it in optional(field, record, "proof", list, "list") or []]
+        self.origin, self.size, self.root = read_checkpoint(self.text)
+
+    def is_of_the_log_of(self, origin, size, root):
+        old, new = sorted([(self.size, self.root), (size, root)], key=lambda it: it[0])
+        return self.origin == origin and continues(*old, *new, self.proof)
+
+
+def check_token(stamped, authorities):
+    """What OpenSSL says of a token: its time and its authority, or why it is not valid. Certificates are checked at the time of
+    the token, so that it outlives them."""
+    def openssl(*arguments):
+        try:
+            return subprocess.run(["openssl", *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        except FileNotFoundError as error:
+            raise Invalid("timestamps are checked by the program openssl, which is not installed") from error
+    if openssl("x509", "-noout", "-in", authorities).returncode:
+        raise Invalid(f"{authorities}: no certificate in PEM")
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "token")
+        with open(file, "wb") as token:
+            token.write(stamped.token)
+        text = openssl("ts", "-reply", "-token_in", "-text", "-in", file).stdout.decode("utf-8", "replace")
+        at = re.search(r"^Time stamp: (\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d)(\.\d+)? (\d{4}) GMT$", text, re.ASCII | re.MULTILINE)
+        if not at or at.group(1) not in MONTHS:
+            return "no token of RFC 3161", None, None
+        millis = instant({"at": f"{at.group(5)}-{MONTHS.index(at.group(1)) + 1:02}-{int(at.group(2)):02}"
+                                f"T{at.group(3)}{at.group(4) or ''}Z"}, "at")
+        verified = openssl("ts", "-verify", "-token_in", "-in", file, "-digest", hashlib.sha256(stamped.text.encode("utf-8")).hexdigest(),
+                           "-attime", str(millis // 1000), "-partial_chain", "-CAfile", authorities)
+    if verified.returncode:
+        reason = re.search(r":error:(?:[^:\n]*:){3}([^:\n]*)", verified.stderr.decode("utf-8", "replace"))
+        return reason.group(1) if reason else "not valid", None, None
+    by = re.search(r"^TSA: (?:DirName:)?(.*)$", text, re.MULTILINE)
+    return None, instant_text(millis), by.group(1) if by and by.group(1) != "unspecified" else None
+
+
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 # ---- The snapshot (API.md, 6.5) -----------------------------------------------------------------
@@ -859,13 +1095,6 @@ class Faults:
         return self.named[places]
 
 
-def consumed(rows):
-    """The rows of a bundle. Each is dropped from the list as it is read, since all of them are large."""
-    for place, row in enumerate(rows):
-        rows[place] = None
-        yield row
-
-
 class Report:
     """Findings as (verdict, check, text)."""
 
@@ -906,18 +1135,18 @@ class Bundle:
         if fields.get("session") is None:
             raise Invalid("no session")
         self.session = inner(fields, "session")
-        self.takes, self.members, self.entries = (field(fields, name, list, "list") for name in ("takes", "members", "entries"))
-        self.checkpoint = string(fields, "checkpoint")
+        self.takes, self.members, self.entries = (field(fields, name, LIST, "list") for name in ("takes", "members", "entries"))
+        self.checkpoint, self.timestamp = string(fields, "checkpoint"), fields.get("timestamp")
 
 
-def verify(fields, key=None, members=None, policy=None, read_log=None):
-    """The report on a bundle, an object that read_json() read. Invalid: it is no bundle.
+def verify(fields, key=None, members=None, policy=None, read_log=None, authorities=None):
+    """The report on a bundle, which read_bundle() read. Invalid: it is no bundle.
 
     `key`: the log's; `members`: keys by memberId; `policy`: a Policy; `read_log`: a function that reads the log's entries
-    from the first on, as many as it is given."""
+    from the first on, as many as it is given; `authorities`: a PEM file with certificates of time-stamping authorities."""
     bundle, report = Bundle(fields), Report()
     log = None if read_log is None else Log(bundle, read_log)
-    is_withheld = any(isinstance(row, dict) and "withheld" in row for row in bundle.takes)
+    is_withheld = any(isinstance(row, OBJECT) and "withheld" in row for row in bundle.takes)
     digests = logged_digests(bundle.entries) if is_withheld else {}
     session, takes = check_records(bundle.session, bundle.takes, digests, report)
     check_signatures(takes, report)
@@ -946,6 +1175,7 @@ def verify(fields, key=None, members=None, policy=None, read_log=None):
     check_withheld(takes, entries, report)
     check_keys(takes, places, members, log, report)
     check_checkpoint(bundle.checkpoint, entries, key, policy, report)
+    check_timestamp(bundle, entries, authorities, report)
     if log:
         log.check(entries, report)
     else:
@@ -1004,7 +1234,7 @@ def logged_digests(rows):
         except Invalid:
             continue
         if entry.kind in ("take", "opening") and "digest" in entry.fields:
-            digests[int(entry.fields["id"].text)] = entry.fields["digest"]
+            digests[int(text_of(entry.fields["id"]))] = entry.fields["digest"]
     return digests
 
 
@@ -1024,8 +1254,8 @@ def check_records(record, rows, digests, report):
         unknown.update(session.unknown)
     except Invalid as error:
         faults.append(f"the session: {shown(str(error))}")
-    for row in consumed(rows):
-        row = row if isinstance(row, dict) else {}
+    for row in rows:
+        row = row if isinstance(row, OBJECT) else {}
         name = shown(write(row.get("id")))
         try:
             take = Take(row, digests)
@@ -1040,6 +1270,7 @@ def check_records(record, rows, digests, report):
         elif session and (take.fields["date"], take.fields["subjectId"]) != (session.date, session.subject):
             faults.append(f"take {name}: is of another day or subject than the session")
         unknown.update(take.unknown)
+        take.faults = take.unknown = ()
         takes.append(take)
     report.conclude("record", faults, f"the session and {len(takes)} takes")
     if unknown:
@@ -1066,7 +1297,7 @@ def check_signatures(takes, report):
 
 def check_members(rows, takes, report):
     used, listed, faults = {(take.member, take.key) for take in takes}, set(), Faults()
-    for row in consumed(rows):
+    for row in rows:
         try:
             member = (string(row, "id"), string(row, "publicKey"))
         except Invalid:
@@ -1092,7 +1323,7 @@ def check_nonces(takes, report):
 
 def read_entries(rows, report):
     entries, faults, unknown = [], Faults(), 0
-    for place, row in enumerate(consumed(rows), 1):
+    for place, row in enumerate(rows, 1):
         try:
             entry = bundled(row)
         except Invalid as error:
@@ -1366,7 +1597,7 @@ def trace_roster(roster, acts):
     """The excuses of each member, the last one first: their places, and whether the member was excused before. They are found
     backwards from the last roster: an excuse changed one member, which a digest confirms."""
     excuses, hashed = {}, 0
-    roster = None if roster is None else [dict(row) for row in roster]
+    roster = None if roster is None else [dict(row.items()) for row in roster]
     places = {row["memberId"]: at for at, row in enumerate(roster or [])}
     found = None if roster is None else digest(roster)
     for before, act in reversed(list(zip([None, *acts], acts))):
@@ -1498,7 +1729,7 @@ def check_withheld(takes, entries, report):
     """Checks that each mark is that of the last entry about it, and reports the marks."""
     own, faults, last, notable = {take.id for take in takes}, [], {}, []
     for entry in entries:
-        ident = int(entry.fields["id"].text) if entry.kind == "take-mark" else None
+        ident = int(text_of(entry.fields["id"])) if entry.kind == "take-mark" else None
         if ident not in own:
             continue
         withholds = entry.act == "withheld"
@@ -1584,6 +1815,33 @@ def check_checkpoint(note, entries, key, policy, report):
                     f"cosigned by {told}; each entry was there then")
 
 
+def check_timestamp(bundle, entries, authorities, report):
+    if bundle.timestamp is None:
+        if authorities is not None:
+            report.unproven("timestamp", "that a checkpoint of the log existed at a time: the bundle has no timestamp")
+        return
+    try:
+        stamped = Timestamp(bundle.timestamp)
+    except Invalid as error:
+        report.conclude("timestamp", [str(error)], "")
+        return
+    try:
+        checkpoint = read_checkpoint(read_note(bundle.checkpoint)[0])
+    except Invalid:
+        return  # a finding on the checkpoint
+    if not stamped.is_of_the_log_of(*checkpoint):
+        report.conclude("timestamp", [f"its checkpoint of {stamped.size} entries is not of the log of the bundle"], "")
+    elif authorities is None:
+        report.unproven("timestamp", f"that the checkpoint of {stamped.size} entries existed at a time: there is a timestamp, and it was "
+                                     "not checked, name the certificate of its authority with --timestamp-ca")
+    else:
+        fault, at, by = check_token(stamped, authorities)
+        covered = sum(entry.seq <= stamped.size for entry in entries)
+        report.conclude("timestamp", [f"the token of the checkpoint of {stamped.size} entries: {shown(fault)}"] if fault else [],
+                        f"the checkpoint of {stamped.size} entries existed at {at} by {shown(by) if by else 'an authority that you named'}; "
+                        f"it has {covered} of the {len(entries)} entries of the bundle")
+
+
 def unix_text(seconds):
     try:
         return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)).isoformat()
@@ -1626,7 +1884,7 @@ class Log:
             concerns = True
             ids.add(entry.id)
         elif entry.kind in ("opening", "take-mark"):
-            concerns = int(entry.fields["id"].text) in ids
+            concerns = int(text_of(entry.fields["id"])) in ids
         elif entry.kind == "session":
             concerns = entry.id == self.session.id
             if not concerns and (entry.session["date"], entry.session["subjectId"]) == (self.session.date, self.session.subject):
@@ -1715,16 +1973,22 @@ def main():
     parser.add_argument("--log", help="the address of the log, or a folder with its tiles: all its entries are read")
     parser.add_argument("--policy", help="a file: the witnesses that must have cosigned the checkpoint, as a C2SP tlog-policy")
     parser.add_argument("--members", help="a file: a memberId and its key on each line")
+    parser.add_argument("--timestamp-ca", help="a PEM file: certificates of time-stamping authorities, or of those that certify them")
     parser.add_argument("--strict", action="store_true", help="exit with 3 where something is notable")
     options = parser.parse_args()
 
     def content(name):
         with open(name, encoding="utf-8") as file:
             return file.read()
+
+    def parts(name):
+        with open(name, "rb") as file:
+            return read_bundle(file.read())
     try:
         report = verify(
-            read_json(content(options.file)), options.key, read_members(content(options.members)) if options.members else None,
-            Policy(content(options.policy)) if options.policy else None, log_reader(options.log) if options.log else None)
+            parts(options.file), options.key, read_members(content(options.members)) if options.members else None,
+            Policy(content(options.policy)) if options.policy else None, log_reader(options.log) if options.log else None,
+            options.timestamp_ca)
     except (Invalid, OSError, UnicodeDecodeError) as error:
         print(f"cannot be read: {shown(str(error))}", file=sys.stderr)
         return 2

@@ -150,6 +150,7 @@ async fn wait_for_the_database_counts_towards_the_deadline() {
 }
 
 static ODD: Table = Table {
+    veiled: None,
     name: "odd",
     columns: &[
         Column { name: "time", kind: ColumnKind::Time },

@@ -315,6 +315,21 @@ impl Client {
         Ok((response.status().as_u16(), text))
     }
 
+    /// Posts bytes of this media type to the URL once. Returns status and body of any answer of at most `most` bytes.
+    pub(crate) fn post_bytes(
+        &self,
+        media_type: &str,
+        body: &[u8],
+        most: u64,
+    ) -> Result<(u16, Vec<u8>), Error> {
+        let request = Request::builder().method("POST").uri(&self.base);
+        let request = request.header("content-type", media_type);
+        let answered = self.agent.run(request.body(body).map_err(malformed)?);
+        let mut response = answered.map_err(|error| self.no_answer(error))?;
+        let body = response.body_mut().with_config().limit(most).read_to_vec().map_err(unread)?;
+        Ok((response.status().as_u16(), body))
+    }
+
     fn no_answer(&self, error: ureq::Error) -> Error {
         Error::NoAnswer(format!("{}: {error}", self.base))
     }

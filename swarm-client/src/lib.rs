@@ -39,6 +39,7 @@ mod log;
 mod operating;
 mod reading;
 mod takes;
+mod timestamp;
 mod webhook;
 mod witness;
 
@@ -60,5 +61,6 @@ pub use reading::path_segment;
 pub use swarm_core::audit::{Line, Lines, verify_take};
 pub use swarm_core::json::printable;
 pub use takes::{Filed, SubmitAnswer, TakeFields, new_key, new_nonce, sign_take, signed_text};
+pub use timestamp::TimestampClient;
 pub use webhook::{WebhookClient, is_loopback};
 pub use witness::WitnessClient;

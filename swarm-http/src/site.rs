@@ -203,6 +203,12 @@ impl Site {
         self.followers.stop();
     }
 
+    /// Forgets large answers in the cache that nobody has asked for within some seconds. A server that gives memory back calls
+    /// it about once a second.
+    pub fn forget_idle_answers(&self) {
+        self.cache.forget_idle();
+    }
+
     /// All tenants that are served now.
     pub fn tenants(&self) -> Vec<Arc<ServedTenant>> {
         self.tenants.retain(self.directory.tenants())
@@ -254,6 +260,7 @@ impl Site {
         }
         if let Ok(readiness) = &mut ready {
             readiness.warnings.extend(self.disputes());
+            readiness.warnings.extend(self.missed_timestamps());
             readiness.warnings.extend(self.clocks.warning());
             readiness
                 .warnings
@@ -289,17 +296,29 @@ impl Site {
 
     /// What witnesses have against the logs, also in `swarm_log_disputes` of `/metrics`.
     fn disputes(&self) -> Vec<String> {
+        let disputes = self.of_logs(SignedLog::disputes);
+        self.metrics.logs_are_disputed(disputes.len());
+        disputes
+    }
+
+    /// The logs without a timestamp of their last checkpoint that needs one, also in `swarm_missed_timestamps` of `/metrics`.
+    fn missed_timestamps(&self) -> Vec<String> {
+        let missed = self.of_logs(|log| log.missed_timestamp().into_iter().collect());
+        self.metrics.timestamps_are_missed(missed.len());
+        missed
+    }
+
+    /// What this function says of the logs, each text with its tenant.
+    fn of_logs(&self, says: impl Fn(&SignedLog) -> Vec<String>) -> Vec<String> {
         let tenants = match &self.tenants.services().signer {
             Some(_) => self.tenants(),
             None => Vec::new(),
         };
-        let disputes = tenants.iter().filter_map(|served| {
-            let (id, disputes) = (&served.config().id, served.signed_log()?.disputes());
-            Some(disputes.into_iter().map(move |text| format!("{id}: {text}")))
+        let said = tenants.iter().filter_map(|served| {
+            let (id, texts) = (&served.config().id, says(served.signed_log()?));
+            Some(texts.into_iter().map(move |text| format!("{id}: {text}")))
         });
-        let disputes: Vec<_> = disputes.flatten().collect();
-        self.metrics.logs_are_disputed(disputes.len());
-        disputes
+        said.flatten().collect()
     }
 
     /// The client whose address a trusted proxy forwards. Requests without an address count as requests of one client, so

@@ -39,6 +39,7 @@ mod mail;
 mod outage;
 mod sessions;
 mod tenant_tasks;
+mod timestamps;
 mod webhooks;
 mod witnesses;
 
@@ -60,6 +61,7 @@ pub use job::{Job, Next, PAUSE};
 pub use log::{CheckEntries, SignLog};
 pub use mail::{DeliverMail, LogQueuedMail, RemindMembers, Reminding};
 pub use sessions::{CloseWindows, FollowSchedule};
+pub use timestamps::TimestampCheckpoints;
 pub use webhooks::DeliverWebhooks;
 pub use witnesses::OfferCheckpoints;
 

@@ -137,7 +137,7 @@ impl Tables for TenantTables {
     }
 
     fn entries(&self, entries: &Entries) -> Result<Vec<Entry>> {
-        let Entries { topic, after, limit } = entries;
+        let Entries { topic, after, limit, .. } = entries;
         let after = usize::try_from(after.0).unwrap_or(usize::MAX);
         Ok(match topic {
             None => self.entries.iter().skip(after).take(*limit).cloned().collect(),

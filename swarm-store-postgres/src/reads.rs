@@ -199,8 +199,8 @@ impl Compiler {
                 "SELECT commit_id FROM swarm.log WHERE tenant = $1 AND seq = {}",
                 slots.number(*seq)
             )),
-            QueryShape::Entries { topic, after, limit } => {
-                self.entries((*topic, *after, *limit), &mut slots)
+            QueryShape::Entries { topic, after, limit, parts } => {
+                self.entries((*topic, *after, *limit), *parts, &mut slots)
             }
         };
         let suffix = if group.is_many { "[]" } else { "" };
@@ -259,6 +259,7 @@ impl Compiler {
     fn entries(
         &self,
         (topic, after, limit): (Option<usize>, usize, usize),
+        parts: PartSet,
         slots: &mut Slots,
     ) -> String {
         let range = RangeShape {
@@ -281,7 +282,7 @@ impl Compiler {
         let mut joined = "NULL::record".to_owned();
         for (place, table) in self.schema.iter().copied().filter(has_number).enumerate() {
             let refers = format!(" AND r.refers = '{}'", table.name);
-            from += &lateral(&format!("j{place}"), table, "r.record", PartSet::ALL, &refers);
+            from += &lateral(&format!("j{place}"), table, "r.record", parts, &refers);
             let _ = write!(joined, ", j{place}.record");
         }
         format!("{record}, coalesce({joined}), NULL::bigint FROM {from}{order}")
@@ -296,7 +297,8 @@ fn has_number(table: &&'static Table) -> bool {
 
 /// A join with the record of a table that has a key, under a condition.
 fn lateral(alias: &str, table: &Table, key: &str, parts: PartSet, condition: &str) -> String {
-    let (name, own, record) = (table.name, column(table, 0), record("", table, parts));
+    let (name, own) = (table.name, column(table, 0));
+    let record = record(&format!("{name}."), table, parts);
     format!(
         " LEFT JOIN LATERAL (SELECT {record} FROM swarm.{name}
             WHERE tenant = $1 AND {own} BETWEEN {key} AND {key}{condition}
@@ -349,8 +351,9 @@ fn answer(rows: &[Row], query: &Query, tables: Declared) -> Outcome<Answer> {
         Query::CommitOf(_) => {
             Answer::Commit(single()?.map(|mut fields| fields.commit()).transpose()?.flatten())
         }
-        Query::Entries(_) => {
-            Answer::Entries(rows.iter().map(|row| entry(row, tables)).collect::<Outcome<_>>()?)
+        Query::Entries(entries) => {
+            let entry = |row| entry(row, entries.parts, tables);
+            Answer::Entries(rows.iter().map(entry).collect::<Outcome<_>>()?)
         }
     })
 }
@@ -369,13 +372,13 @@ fn records(rows: &[Row], range: &Range) -> Outcome<Answer> {
     Ok(Answer::Rows { rows: found, joined, has_more })
 }
 
-fn entry(row: &Row, tables: Declared) -> Outcome<Entry> {
+fn entry(row: &Row, parts: PartSet, tables: Declared) -> Outcome<Entry> {
     let record = row.try_get::<_, Fields<'_>>(2)?.record(&LOG, PartSet::ALL)?;
     let entry = Entry::of_row(record, tables);
     let mut entry = entry.ok_or_else(|| Failure::corrupt("an entry of the log"))?;
     if let Some(Reference { table, row: found, .. }) = &mut entry.reference {
         let other: Option<Fields<'_>> = row.try_get(3)?;
-        *found = other.map(|mut it| it.record(table, PartSet::ALL)).transpose()?;
+        *found = other.map(|mut it| it.record(table, parts)).transpose()?;
     }
     Ok(entry)
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use swarm_core::store::TABLES;
 use swarm_core::store::backend::shape::{LimitShape, Place, RangeShape};
-use swarm_core::store::backend::{ColumnKind, Index, LOG, PartSet, Table};
+use swarm_core::store::backend::{ColumnKind, Index, LOG, PartSet, Table, Veil};
 
 /// Tables that are declared.
 pub(crate) type Declared = &'static [&'static Table];
@@ -310,11 +310,27 @@ impl Source {
 
 /// A record as a value: its version, its columns, and the parts that are read.
 pub(crate) fn record(alias: &str, table: &Table, parts: PartSet) -> String {
-    let read = table.parts.iter().enumerate().filter(|(part, _)| parts.has(*part));
-    let names = table.columns.iter().map(|column| column.name).chain(read.map(|(_, name)| *name));
     let mut record = format!("ROW({alias}version");
-    for name in names {
-        let _ = write!(record, ", {alias}\"{name}\"");
+    for column in table.columns {
+        let _ = write!(record, ", {alias}\"{}\"", column.name);
+    }
+    for (part, name) in table.parts.iter().enumerate().filter(|(part, _)| parts.has(*part)) {
+        let _ = match table.veil_of(part, parts) {
+            Some(Veil { having, key, table: other, until, .. }) => {
+                let (own, key) = (column(table, *having), column(table, *key));
+                let (other_key, until) = (column(other, 0), column(other, *until));
+                // Nested, since the planner may evaluate the sides of an OR in any order.
+                write!(
+                    record,
+                    ", CASE WHEN {alias}{own} IS NULL THEN {alias}\"{name}\"
+                        WHEN (SELECT o.{until} FROM swarm.{} o WHERE o.tenant = $1
+                            AND o.{other_key} BETWEEN {alias}{key} AND {alias}{key}
+                            ORDER BY o.{other_key} LIMIT 1) IS NOT NULL THEN {alias}\"{name}\" END",
+                    other.name
+                )
+            }
+            None => write!(record, ", {alias}\"{name}\""),
+        };
     }
     record + ")"
 }

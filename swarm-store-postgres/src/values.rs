@@ -100,6 +100,7 @@ impl<'a> Fields<'a> {
                 Body::of_texts(texts.collect::<Outcome<_>>()?)
             }
         };
+        let body = table.read_body(&columns, parts, body);
         Ok(Record { version, columns, body })
     }
 

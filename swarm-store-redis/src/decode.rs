@@ -11,7 +11,7 @@ use swarm_core::store::backend::{
 };
 use swarm_core::{StoreError, Timestamp};
 
-use crate::encode::{APART, BESIDE, SHORTENED, reference};
+use crate::encode::{APART, BESIDE, SHORTENED, VEILED, reference};
 use crate::keys::Keys;
 use crate::schema::Schema;
 use crate::value::Reader;
@@ -38,6 +38,7 @@ enum Part<'a> {
     Text(&'a [u8]),
     Shortened(&'a [u8]),
     Beside,
+    Veiled,
     Apart { name: &'a [u8], pieces: usize },
 }
 
@@ -103,12 +104,12 @@ impl<'a> Decoder<'a> {
                     text.parse().map_err(|error| StoreError::corrupt(self.op, error))?
                 }
             }),
-            Query::Entries(_) => {
+            Query::Entries(asked) => {
                 let mut entries = Vec::new();
                 for entry in self.list(reply)?.chunks(4) {
                     let [seq, raw, row @ ..] = entry else { return Err(self.odd()) };
                     let seq = Seq(self.integer(seq)?.unsigned_abs());
-                    entries.push(self.entry(seq, self.bytes(raw)?, row)?);
+                    entries.push(self.entry(seq, self.bytes(raw)?, row, asked.parts)?);
                 }
                 Answer::Entries(entries)
             }
@@ -197,10 +198,14 @@ impl<'a> Decoder<'a> {
                 Part::None => None,
                 Part::Text(text) => Some(self.text(text)?),
                 Part::Shortened(text) => Some(restored(&columns, &self.text(text)?)),
-                Part::Beside => {
+                stored @ (Part::Beside | Part::Veiled) => {
                     let is_of = |pair: &&[Reply]| matches!(pair.first(), Some(Reply::Int(at)) if usize::try_from(*at) == Ok(place));
                     let text = texts.chunks(2).find(is_of).and_then(|pair| pair.get(1));
-                    Some(self.text(self.bytes(text.ok_or_else(garbled)?)?)?)
+                    match (text, stored) {
+                        (Some(text), _) => Some(self.text(self.bytes(text)?)?),
+                        (None, Part::Veiled) if !wanted.has_veiled() => None,
+                        (None, _) => return Err(garbled()),
+                    }
                 }
                 Part::Apart { name, pieces } => {
                     let key = self.keys.part(table, &self.text(name)?);
@@ -213,14 +218,12 @@ impl<'a> Decoder<'a> {
             };
             body.push(text);
         }
-        Ok(Row {
-            version: Version(version),
-            columns: columns.into(),
-            body: if body.is_empty() { Body::empty() } else { Body::of_texts(body) },
-        })
+        let body = if body.is_empty() { Body::empty() } else { Body::of_texts(body) };
+        let body = table.read_body(&columns, wanted, body);
+        Ok(Row { version: Version(version), columns: columns.into(), body })
     }
 
-    fn entry(&mut self, seq: Seq, raw: &[u8], row: &[Reply]) -> Result<Entry> {
+    fn entry(&mut self, seq: Seq, raw: &[u8], row: &[Reply], wanted: PartSet) -> Result<Entry> {
         let op = self.op;
         let garbled = || StoreError::corrupt(op, "an entry of the log is garbled");
         let mut stored = Reader(raw);
@@ -233,7 +236,7 @@ impl<'a> Decoder<'a> {
                 let table = self.schema.referred(code).ok_or_else(garbled)?;
                 let row = match row {
                     [Reply::Nil, _] => None,
-                    [raw, parts] => Some(self.row(table, PartSet::ALL, key, [raw, parts])?),
+                    [raw, parts] => Some(self.row(table, wanted, key, [raw, parts])?),
                     _ => return Err(self.odd()),
                 };
                 Some(Reference { table, key: Reader(key).number().ok_or_else(garbled)?, row })
@@ -353,6 +356,13 @@ fn part<'a>(stored: &mut Reader<'a>) -> Option<Part<'a>> {
         &BESIDE => {
             stored.byte()?;
             stored.number().map(|_| Part::Beside)
+        }
+        &VEILED => {
+            stored.byte()?;
+            stored.number()?;
+            stored.number()?;
+            stored.take(2)?;
+            stored.number().map(|_| Part::Veiled)
         }
         &APART => {
             stored.byte()?;

@@ -7,7 +7,8 @@ use swarm_core::store::Result;
 use swarm_core::store::backend::shape::of_queries;
 use swarm_core::store::backend::shape::{Bindings, Place, WriteShape, of_transaction};
 use swarm_core::store::backend::{
-    CommitId, Entry, Head, Item, Kind, Operation, Query, Range, Table, Transaction, Value, Write,
+    CommitId, Entry, Head, Item, Kind, Operation, PartSet, Query, Range, Table, Transaction, Value,
+    Veil, Write,
 };
 
 use crate::keys::Keys;
@@ -128,6 +129,7 @@ impl Scripts {
             id: CommitId([0; 16]),
             seen: &Head::default(),
             long_parts: &[],
+            parts: &[],
         };
         Ok(EncodedQueries { call: values.call(compiled), is_large })
     }
@@ -198,7 +200,9 @@ impl Scripts {
                 let at = first + part;
                 let Some(Some(text)) = bindings.texts.get(at) else { continue };
                 let Some(kind) = parts.get_mut(at) else { continue };
-                if text.len() >= LONG {
+                if is_veiled(table, part, columns, &bindings) {
+                    *kind = PartKind::Veiled;
+                } else if text.len() >= LONG {
                     *kind = PartKind::Apart;
                     let key = columns.get(..table.key).unwrap_or_default();
                     let name = name(key, &bindings, transaction.id, count, part, text);
@@ -212,14 +216,30 @@ impl Scripts {
         }
         let nulls = bindings.values.iter().enumerate().filter(|(_, value)| value.is_null());
         let nulls = nulls.map(|(place, _)| place).collect();
-        let shape = CommitShape { shape, parts, nulls, is_load };
+        let shape = CommitShape { shape, parts: parts.clone(), nulls, is_load };
         let compiled = self.commits.get(shape, |shape| shape.compile(op))?;
         let Transaction { id, seen, .. } = transaction;
-        let values = Values { bindings: &bindings, id: *id, seen, long_parts: &long_parts };
+        let values =
+            Values { bindings: &bindings, id: *id, seen, long_parts: &long_parts, parts: &parts };
         let call = values.call(compiled);
         // A repetition is recognized by its record.
         let attempt = transaction.repetition.is_none().then(|| keys.attempt(*id));
         Ok(EncodedTransaction { call, attempt, long_parts })
+    }
+}
+
+/// The number of the values that are stored in a record before this column, which is not of the key: the version is the first.
+fn values_before(table: &Table, column: usize) -> i64 {
+    i64::try_from(1 + column.saturating_sub(table.key)).unwrap_or(i64::MAX)
+}
+
+/// Whether a part of a record with these columns can be veiled.
+fn is_veiled(table: &Table, part: usize, columns: &[Place], bindings: &Bindings<'_>) -> bool {
+    let veil = table.veil_of(part, PartSet::SHOWN);
+    match veil.and_then(|veil| columns.get(veil.having)) {
+        Some(Place::Bound(value)) => bindings.values.get(*value).is_some_and(|it| !it.is_null()),
+        Some(_) => true,
+        None => false,
     }
 }
 
@@ -244,6 +264,8 @@ struct Values<'a> {
     id: CommitId,
     seen: &'a Head,
     long_parts: &'a [LongPart],
+    /// Where each text is stored.
+    parts: &'a [PartKind],
 }
 
 impl Values<'_> {
@@ -352,8 +374,8 @@ impl Values<'_> {
         self.bindings.texts.get(text)?.as_deref()
     }
 
-    /// The parts of a record: a null, or the length and the text; or that it is in the hash of parts, and its length; or that it
-    /// is in a key of its own, its length, the number of its pieces and its name. Nulls at the end are left out.
+    /// The parts of a record: a null, or the length and the text; or that it is in the hash of parts, its length, and for a veiled
+    /// one where what veils it is; or that it is in a key of its own, its length, the number of its pieces and its name. Nulls at the end are left out.
     fn parts(&self, out: &mut Vec<u8>, table: &Table, first: usize, referred: &[(usize, usize)]) {
         let mut places = first..first + table.parts.len();
         let end = places.rfind(|place| self.text(*place).is_some()).map_or(first, |last| last + 1);
@@ -364,18 +386,27 @@ impl Values<'_> {
             };
             let length = i64::try_from(text.len()).unwrap_or(i64::MAX);
             let long = self.long_parts.iter().find(|part| part.text == place);
-            match long {
-                Some(LongPart { pieces, name, .. }) => {
+            match (self.parts.get(place), long) {
+                (Some(PartKind::Apart), Some(LongPart { pieces, name, .. })) => {
                     out.push(APART);
                     append_integer(out, length);
                     append_integer(out, i64::try_from(pieces.len()).unwrap_or(i64::MAX));
                     out.extend_from_slice(name.as_bytes());
                 }
-                None if text.len() >= INLINE => {
+                (Some(PartKind::Veiled), _) => {
+                    out.push(VEILED);
+                    append_integer(out, length);
+                    if let Some(Veil { key, table: other, until, .. }) = &table.veiled {
+                        append_integer(out, values_before(table, *key));
+                        out.extend_from_slice(&code(other.name));
+                        append_integer(out, values_before(other, *until));
+                    }
+                }
+                (Some(PartKind::Beside), _) => {
                     out.push(BESIDE);
                     append_integer(out, length);
                 }
-                None => match self.shortened(text, referred) {
+                _ => match self.shortened(text, referred) {
                     Some(short) => {
                         out.push(SHORTENED);
                         append_integer(out, length);
@@ -396,6 +427,7 @@ impl Values<'_> {
 pub(crate) const BESIDE: u8 = 48;
 pub(crate) const APART: u8 = 49;
 pub(crate) const SHORTENED: u8 = 50;
+pub(crate) const VEILED: u8 = 51;
 
 /// What stands for the value of a column in a text.
 pub(crate) fn reference(column: usize) -> Option<String> {

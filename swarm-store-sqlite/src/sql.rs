@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use swarm_core::store::backend::engine::Scan;
-use swarm_core::store::backend::{ColumnKind, Index, PartSet, Table};
+use swarm_core::store::backend::{ColumnKind, Index, PartSet, Table, Veil};
 
 /// The tables that every file has beside the declared ones.
 const LOG: &str = "
@@ -160,8 +160,9 @@ impl Statement {
         let key = format!("tenant = ?1 AND {}", equal(table, 0..table.key, 2));
         match self {
             Self::Select(extent, parts) => {
-                let parts = table.parts.iter().enumerate().filter(|(part, _)| parts.has(*part));
-                let parts: String = parts.map(|(_, part)| format!(", \"{part}\"")).collect();
+                let read = (0..table.parts.len()).filter(|part| parts.has(*part));
+                let parts: String =
+                    read.map(|it| format!(", {}", part(table, it, parts))).collect();
                 let columns = list(table, 0..table.columns.len());
                 let (from, order) = (extent.source(table), extent.order(table));
                 format!("SELECT version, {columns}{parts} FROM {from}{order}")
@@ -268,6 +269,23 @@ fn equal(table: &Table, columns: impl IntoIterator<Item = usize>, first: usize) 
 fn not_null(table: &Table, index: &Index) -> impl Iterator<Item = String> {
     let nullable = index.columns.iter().filter(|column| **column >= table.key);
     nullable.map(|it| column(table, *it) + " IS NOT NULL")
+}
+
+/// The expression for a part that is read together with these.
+fn part(table: &Table, position: usize, parts: PartSet) -> String {
+    let name = table.parts.get(position).copied().unwrap_or_default();
+    match table.veil_of(position, parts) {
+        Some(Veil { having, key, table: other, until, .. }) => {
+            let (own, key) = (column(table, *having), column(table, *key));
+            let (other_key, until) = (column(other, 0), column(other, *until));
+            format!(
+                "CASE WHEN {own} IS NULL OR (SELECT o.{until} FROM \"{}\" o WHERE o.tenant = ?1
+                    AND o.{other_key} = \"{}\".{key}) IS NOT NULL THEN \"{name}\" END",
+                other.name, table.name
+            )
+        }
+        None => format!("\"{name}\""),
+    }
 }
 
 fn list(table: &Table, columns: impl IntoIterator<Item = usize>) -> String {

@@ -31,6 +31,7 @@ mod log_scenario;
 mod race;
 mod records;
 mod round_robin;
+mod sealed;
 mod test_tenant;
 
 pub mod backend;
@@ -46,4 +47,5 @@ pub use records::{
     mail, moment, object, odd_texts, quote, secret, seed, session_draft, subject,
 };
 pub use round_robin::RoundRobin;
+pub use sealed::{SealedDesk, sealed_reads_return_the_same_bytes};
 pub use test_tenant::{TestTenant, filed, judged, takes_of};

@@ -9,8 +9,8 @@ use crate::assertions::{expect_eq, fail};
 use swarm_core::domain::{
     AttemptId, Attribution, Challenge, Day, Delivery, LogRow, MailState, Member, MemberId,
     MemberState, Message, MessageId, Notice, NoticeDraft, NoticeId, OperatorAct, RecordedAct, Seq,
-    Session, SessionDraft, SessionId, SessionSummary, SessionTerms, Take, TakeId, TakeOnFile,
-    TenantId, Timestamp, TokenHash,
+    Session, SessionDraft, SessionId, SessionSummary, SessionTerms, StoredTake, Take, TakeId,
+    TakeOnFile, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::proof::tile::TileId;
 use swarm_core::rules::{Filing, Refusal, Rejection, Submission, convene, judge};
@@ -136,7 +136,7 @@ answers! {
     aggregate(aggregation: &Aggregation) -> Aggregated;
     basis(query: &BasisQuery<'_>) -> Basis;
     file(filing: &Filing) -> Filed;
-    take(id: TakeId) -> Option<TakeOnFile>;
+    take(id: TakeId) -> Option<TakeOnFile<StoredTake>>;
     take_context(id: TakeId) -> Option<TakeContext>;
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
     member_takes(query: &MemberTakeQuery) -> Vec<MemberTake>;
@@ -369,7 +369,7 @@ pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
     })
 }
 
-/// All takes of a session in this store, every revision, in the order of their ids; none if there is
+/// All takes of a session in this store, every revision, whole, in the order of their ids; none if there is
 /// no such session.
 ///
 /// # Errors
@@ -378,8 +378,9 @@ pub async fn takes_of(
     store: &(impl Takes + ?Sized),
     session: SessionId,
 ) -> store::Result<Vec<Arc<Take>>> {
-    let found = store.session_takes(&TakeQuery::all(session)).await?;
-    Ok(found.map(|found| found.takes).unwrap_or_default())
+    let all = TakeQuery { unsealed: true, ..TakeQuery::all(session) };
+    let found = store.session_takes(&all).await?.map(|found| found.takes).unwrap_or_default();
+    Ok(found.iter().filter_map(StoredTake::whole).cloned().collect())
 }
 
 /// The filed take; panics for any other outcome.

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 
 use crate::domain::json::{Json, RawJson};
@@ -22,6 +24,7 @@ pub struct Bundle<'a> {
     entries: RawJson<'a>,
     /// A signed note.
     pub(super) checkpoint: String,
+    pub(super) timestamp: Option<RawJson<'a>>,
 }
 
 impl<'a> Bundle<'a> {
@@ -55,6 +58,7 @@ impl<'a> Bundle<'a> {
             members: list("members")?,
             entries: list("entries")?,
             checkpoint: text("checkpoint")?,
+            timestamp: json.member("timestamp").filter(|it| it.as_str() != "null"),
         })
     }
 
@@ -85,6 +89,8 @@ pub struct SessionBundle {
     pub entries: Vec<ProvenEntry>,
     /// The checkpoint that the proofs lead to.
     pub checkpoint: Note,
+    /// The timestamp of a checkpoint of the log, if there is one since the session closed.
+    pub timestamp: Option<BundledTimestamp>,
 }
 
 /// An entry of the log with its proof.
@@ -96,6 +102,31 @@ pub struct ProvenEntry {
     pub index: u64,
     /// The proof, from the sibling of the leaf upwards.
     pub proof: Vec<TreeHash>,
+}
+
+/// A timestamp to be served in a bundle.
+#[derive(Clone, Debug)]
+pub struct BundledTimestamp {
+    /// The checkpoint that the token is of.
+    pub checkpoint: Note,
+    /// The token, in DER.
+    pub token: Vec<u8>,
+    /// The proof that the longer of this checkpoint and the bundle's continues the other.
+    pub proof: Vec<TreeHash>,
+}
+
+impl Serialize for BundledTimestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Parts<'a> {
+            checkpoint: String,
+            token: String,
+            proof: &'a [TreeHash],
+        }
+        let Self { checkpoint, token, proof } = self;
+        let (checkpoint, token) = (checkpoint.to_string(), STANDARD.encode(token));
+        Parts { checkpoint, token, proof }.serialize(serializer)
+    }
 }
 
 /// A key that verified a take.
@@ -127,9 +158,13 @@ impl Serialize for SessionBundle {
             members: BTreeSet<MemberKey>,
             entries: &'a [ProvenEntry],
             checkpoint: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            timestamp: Option<&'a BundledTimestamp>,
         }
-        let Self { session, takes, entries, checkpoint } = self;
+        let Self { session, takes, entries, checkpoint, timestamp } = self;
         let (members, checkpoint) = (self.members(), checkpoint.to_string());
-        Parts { format: FORMAT, session, takes, members, entries, checkpoint }.serialize(serializer)
+        let (format, timestamp) = (FORMAT, timestamp.as_ref());
+        Parts { format, session, takes, members, entries, checkpoint, timestamp }
+            .serialize(serializer)
     }
 }

@@ -90,6 +90,7 @@ checks! {
     Content = "content", "The bodies are those that were signed.";
     Origin = "origin", "The name of the log.";
     Witness = "witness", "Others have seen the same log.";
+    Timestamp = "timestamp", "A time-stamping authority has seen a checkpoint of the log.";
     Completeness = "completeness", "No take was left out.";
     Keys = "keys", "Each member filed with the key that the log, or the reader, has of it.";
     Sessions = "sessions", "The day and subject have no other session.";

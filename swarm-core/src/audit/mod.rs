@@ -6,7 +6,7 @@
 //!
 //! To audit the verification of bundles, read these modules, in this order: `records` (what members signed), `entries`
 //! (what the log says of it), `history` (what operators did) and `steps` (what each act may do), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
-//! (the result), `outcome` (what was asked, and what came of it), `withheld` (texts that are not shown), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` (who vouches for the
+//! (the result), `outcome` (what was asked, and what came of it), `withheld` (texts that are not shown), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` and `timestamp` (who vouches for the
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
 //! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
 //! judges by: [`aggregate`](crate::rules::aggregate()), [`may_move`](crate::rules::may_move) and
@@ -42,11 +42,12 @@ mod steps;
 mod succession;
 mod take;
 mod texts;
+mod timestamp;
 mod watch;
 mod whole_log;
 mod withheld;
 
-pub use bundle::{Bundle, FORMAT, ProvenEntry, SessionBundle};
+pub use bundle::{Bundle, BundledTimestamp, FORMAT, ProvenEntry, SessionBundle};
 pub use checkpoint::{Comparison, audit_checkpoints};
 pub use continuation::{Continuation, continuation};
 pub use finding::{Check, Finding, Verdict};
@@ -59,6 +60,7 @@ pub use replay::{Remark, SessionAside};
 pub use succession::verified_succession;
 pub use take::audit_take;
 pub use texts::{Known, Record, Unverifiable, verify_record, verify_texts};
+pub use timestamp::{CheckedToken, MAX_TOKEN, TimestampedCheckpoint};
 pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};
 
@@ -78,11 +80,13 @@ pub struct Evidence<'a> {
     pub policy: Option<&'a TlogPolicy>,
     /// All entries of the log.
     pub log: Option<&'a WholeLog>,
+    /// What a check of the bundle's [token](TimestampedCheckpoint::token) found.
+    pub token: Option<&'a CheckedToken>,
 }
 
 /// Checks a bundle.
 pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
-    let Evidence { key, members, policy, log } = evidence;
+    let Evidence { key, members, policy, log, token } = evidence;
     let mut report = Report::default();
     let (mut session, takes) = records::read(bundle, &mut report);
     records::check_signatures(&takes, &mut report);
@@ -115,6 +119,7 @@ pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
     withheld::check(&takes, &entries, &mut report);
     keys::check(&takes, &places, *members, *log, &mut report);
     checkpoint::check(&bundle.checkpoint, &entries, *key, *policy, &mut report);
+    timestamp::check(bundle, &entries, *token, &mut report);
     match log {
         Some(log) => log.check(&entries, &mut report),
         None => {

@@ -92,7 +92,7 @@ fn verify_alone(text: &[u8], known: &Known<'_>) -> Result<Lines, Unverifiable> {
     let members = known.members.map(MemberKeys::parse).transpose()?;
     let policy = known.policy.map(TlogPolicy::parse).transpose()?;
     let (key, members, policy) = (key.as_ref(), members.as_ref(), policy.as_ref());
-    Ok(Lines::of_bundle(audit(&bundle, &Evidence { key, members, policy, log: None })))
+    Ok(Lines::of_bundle(audit(&bundle, &Evidence { key, members, policy, ..Evidence::default() })))
 }
 
 /// A record in JSON, by its form.

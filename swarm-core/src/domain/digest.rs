@@ -32,6 +32,11 @@ impl Digest {
         bytes.map(Self).ok_or_else(|| Invalid::new("digest", "must be sha256: and 64 digits"))
     }
 
+    /// Returns the digest with these 32 bytes.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// Returns the 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -29,6 +29,7 @@ mod secret;
 mod session;
 mod session_summary;
 mod snapshot;
+mod stored_take;
 mod subject;
 mod take;
 mod text;
@@ -79,6 +80,7 @@ pub use session_summary::SessionSummary;
 pub use snapshot::{
     BucketWeight, Consensus, Figures, Participation, Quorum, Quote, Snapshot, Stances,
 };
+pub use stored_take::{SealedTake, StoredTake};
 pub use subject::Subject;
 pub(crate) use take::ascending_sum;
 pub use take::{Confidence, Take, TakeDraft, TakeOnFile, Weight, Weights};

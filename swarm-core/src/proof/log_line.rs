@@ -2,8 +2,8 @@
 
 use crate::domain::committee::CommitteeTake;
 use crate::domain::{
-    CommitteeTakeEntry, Digest, LogEntry, LogLine, LogRow, Logged, OpeningEntry, Take, TakeContent,
-    TakeEntry,
+    CommitteeTakeEntry, Digest, LogEntry, LogLine, LogRow, Logged, OpeningEntry, SealedTake,
+    StoredTake, Take, TakeContent, TakeEntry,
 };
 
 /// Returns the line of the log that a row of the store stands for. It is a pure function of the
@@ -14,7 +14,8 @@ pub fn log_line(row: &LogRow) -> LogLine {
 
 fn log_entry(logged: &Logged) -> LogEntry {
     match logged {
-        Logged::Take(take) => LogEntry::Take(take_entry(take)),
+        Logged::Take(StoredTake::Whole(take)) => LogEntry::Take(take_entry(take)),
+        Logged::Take(StoredTake::Sealed(take)) => LogEntry::Take(sealed_entry(take)),
         Logged::CommitteeTake(take) => committee_take_entry(take),
         Logged::TakeMark(_, entry) | Logged::Entry(entry) => LogEntry::clone(entry),
     }
@@ -35,6 +36,18 @@ pub fn take_entry(take: &Take) -> TakeEntry {
                 signature: take.signed.signature.clone(),
             },
         },
+        public_key: take.public_key.clone(),
+    }
+}
+
+fn sealed_entry(take: &SealedTake) -> TakeEntry {
+    TakeEntry {
+        id: take.id,
+        session_id: take.session_id,
+        session_version: take.session_version,
+        member_id: take.member_id.clone(),
+        revision: take.revision,
+        content: TakeContent::Sealed { sealed: take.sealed },
         public_key: take.public_key.clone(),
     }
 }

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::checkpoint::Checkpoint;
 use super::note::Note;
 use super::tree::{TreeHash, verify_inclusion};
-use crate::domain::{Digest, Invalid, Take};
+use crate::domain::{Digest, Invalid, StoredTake};
 
 const FIRST_LINE: &str = "c2sp.org/tlog-proof@v1\n";
 
@@ -49,9 +49,14 @@ impl TlogProof {
 
     /// Returns the proof of a take with what its public record does not have as extra data: the version of the session under
     /// which it was judged, and the digest of the canonical bytes if its texts are withheld.
-    pub fn with_extra_of(self, take: &Take) -> Self {
-        let digest = take.withheld.as_ref().map(|_| format!(" {}", take.digest()));
-        let extra = format!("{}{}", take.session_version, digest.unwrap_or_default());
+    pub fn with_extra_of(self, take: &StoredTake) -> Self {
+        let extra = match take {
+            StoredTake::Whole(take) => {
+                let digest = take.withheld.as_ref().map(|_| format!(" {}", take.digest()));
+                format!("{}{}", take.session_version, digest.unwrap_or_default())
+            }
+            StoredTake::Sealed(take) => take.session_version.to_string(),
+        };
         Self { extra: Some(extra.into_bytes()), ..self }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{Challenge, Member, Revision, SessionTerms, Take, Timestamp, Version};
+use crate::domain::{Challenge, Member, Revision, SessionTerms, StoredTake, Timestamp, Version};
 
 /// A record and its version.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub struct Basis {
     /// The latest revision of that member in that session.
     pub latest: Option<Revision>,
     /// The take in which that member used the nonce, in any session.
-    pub spent: Option<Arc<Take>>,
+    pub spent: Option<StoredTake>,
 }
 
 /// The facts that a change of a member is judged on.

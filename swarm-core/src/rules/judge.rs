@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{Basis, Refusal, Rejection, Submission, Versioned};
 use crate::domain::{
     AttemptId, Day, Digest, Member, MemberId, Nonce, PublicKey, Revision, Salt, SessionId,
-    SessionState, SessionTerms, Signed, SubjectId, Take, TakeDraft, TakeId, Timestamp, Version,
+    SessionState, SessionTerms, Signed, StoredTake, SubjectId, Take, TakeDraft, TakeId, Timestamp,
+    Version,
 };
 use crate::proof::{Verified, verify};
 
@@ -101,14 +102,20 @@ pub fn judge(
 
 /// Attaches the stored take to a conflict, if the submission is a replay of it.
 pub(crate) fn rejection(reason: Refusal, basis: &Basis, submission: &Submission) -> Rejection {
-    let same = |take: &&Arc<Take>| is_same(take, &submission.signed);
+    let same = |take: &&StoredTake| is_same(take, &submission.signed);
     let spent = basis.spent.as_ref().filter(|_| reason.is_conflict()).filter(same);
-    Rejection { reason, original: spent.map(|take| take.id) }
+    Rejection { reason, original: spent.map(StoredTake::id) }
 }
 
-fn is_same(filed: &Take, submitted: &Signed<TakeDraft>) -> bool {
-    filed.signed.signature == submitted.signature
-        && filed.digest() == Digest::of_json(&submitted.payload)
+fn is_same(filed: &StoredTake, submitted: &Signed<TakeDraft>) -> bool {
+    match filed {
+        StoredTake::Whole(filed) => {
+            filed.signed.signature == submitted.signature
+                && filed.digest() == Digest::of_json(&submitted.payload)
+        }
+        // The seal is over both.
+        StoredTake::Sealed(filed) => filed.salt.seal(submitted) == filed.sealed,
+    }
 }
 
 fn evaluate(

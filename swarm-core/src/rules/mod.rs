@@ -66,7 +66,7 @@ pub use next_step::{NextStep, StepAct, StepBy, next_step, result_by};
 pub use own_key::replace_own_key;
 pub use policy::{PolicyKind, PolicyRefusal};
 pub use preflight::{Preflight, RosterNotice, preflight};
-pub use public_take::{PublicTake, SealedTake, is_shown_sealed, public_take};
+pub use public_take::{PublicTake, is_shown_sealed};
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
 pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};

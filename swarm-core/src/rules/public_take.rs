@@ -1,7 +1,7 @@
 //! What the public sees of a take (API.md, 5.8).
 //!
-//! Everything that shows takes to anyone but their authors gets them from [`public_take`]. For a sealed
-//! take it returns no content, so no public read can reveal any; of a take whose texts are withheld, not these texts.
+//! Everything that shows takes to anyone but their authors gets them from [`PublicTake::of`]. A sealed take is read
+//! without its content, so no public read can reveal any; of a take whose texts are withheld, these texts are not shown.
 //! [`is_shown_sealed`] says who is shown what is sealed.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use crate::domain::{
-    Day, Digest, Member, MemberId, Revision, Session, SessionId, SubjectId, Take, TakeId,
+    Day, Member, MemberId, Revision, SealedTake, SessionId, StoredTake, SubjectId, Take, TakeId,
     TakeOnFile, Timestamp, Withheld,
 };
 
@@ -22,47 +22,6 @@ pub enum PublicTake {
     Sealed(Arc<SealedTake>),
 }
 
-/// What the public sees of a sealed take.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SealedTake {
-    /// The id.
-    pub id: TakeId,
-    /// The session it was filed in.
-    pub session_id: SessionId,
-    /// The author.
-    pub member_id: MemberId,
-    /// Its number among its member's takes in that session.
-    pub revision: Revision,
-    /// When the take was committed, by the store's clock.
-    pub filed_at: Timestamp,
-    /// The seal.
-    pub sealed: Digest,
-    /// The day of its session.
-    #[serde(skip)]
-    pub date: Day,
-    /// The subject of its session.
-    #[serde(skip)]
-    pub subject_id: SubjectId,
-}
-
-/// What the public sees of a take of this session.
-pub fn public_take(session: &Session, take: &Arc<Take>) -> PublicTake {
-    match take.seal().filter(|_| session.is_sealed()) {
-        Some(sealed) => PublicTake::Sealed(Arc::new(SealedTake {
-            id: take.id,
-            session_id: take.session_id,
-            member_id: take.draft().member_id.clone(),
-            revision: take.revision,
-            filed_at: take.filed_at,
-            sealed,
-            date: take.draft().date,
-            subject_id: take.draft().subject_id.clone(),
-        })),
-        None => PublicTake::opened(take),
-    }
-}
-
 /// Returns whether the bearer of a token, this member, is shown a sealed take or memo of `author` that was filed at
 /// this time: it is the author, and claimed the token with a proof of its key before. So an operator, who can mint
 /// tokens of members and replace their keys, reads nothing that is sealed.
@@ -72,6 +31,14 @@ pub fn is_shown_sealed(bearer: &Member, author: &MemberId, filed_at: Timestamp) 
 }
 
 impl PublicTake {
+    /// Returns what the public sees of a take.
+    pub fn of(take: &StoredTake) -> Self {
+        match take {
+            StoredTake::Whole(take) => Self::opened(take),
+            StoredTake::Sealed(take) => Self::Sealed(Arc::clone(take)),
+        }
+    }
+
     /// What is shown of a take that is not sealed.
     pub(crate) fn opened(take: &Arc<Take>) -> Self {
         Self::Open(take.shown())

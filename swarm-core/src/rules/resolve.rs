@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::PublicTake;
-use crate::domain::{MemberId, Revision, Take, TakeId};
+use crate::domain::{MemberId, Revision, StoredTake, Take, TakeId};
 
 /// Returns the highest revision of each member, in the order of filing (API.md, 5.4).
 pub fn resolve<T: Revised + Clone>(takes: &[T]) -> Vec<T> {
@@ -41,6 +41,20 @@ impl Revised for Arc<Take> {
 
     fn revision(&self) -> Revision {
         self.revision
+    }
+}
+
+impl Revised for StoredTake {
+    fn author(&self) -> &MemberId {
+        self.member_id()
+    }
+
+    fn id(&self) -> TakeId {
+        Self::id(self)
+    }
+
+    fn revision(&self) -> Revision {
+        Self::revision(self)
     }
 }
 

@@ -174,6 +174,29 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
+    /// Returns the session if it can be aggregated, whatever its takes say.
+    ///
+    /// # Errors
+    /// Those of [`judge`](Self::judge).
+    pub fn check<'a>(
+        &self,
+        session: Option<&'a Versioned<Session>>,
+        has_takes: bool,
+        now: Timestamp,
+    ) -> Result<&'a Versioned<Session>, Refusal> {
+        let session = session.ok_or(Refusal::NotFound(Resource::Session))?;
+        let from = session.record.state;
+        if !may_move(from, SessionState::Aggregated) {
+            return Err(Refusal::SessionIs(from));
+        }
+        let has_deadline = session.record.window_closes_at.is_some();
+        let is_ahead = has_deadline && takes_may_come(session.record.window_closes_at, now);
+        if session.record.is_sealed() && is_ahead && has_takes {
+            return Err(Refusal::TakesSealed);
+        }
+        Ok(session)
+    }
+
     /// Moves the session to aggregated, once, and writes the snapshot of `takes`: all takes of the session, with
     /// every revision. `now` is a time at which all of them are stored.
     ///
@@ -186,16 +209,8 @@ impl Aggregation {
         takes: &[Arc<Take>],
         now: Timestamp,
     ) -> Result<SessionChange, Refusal> {
-        let session = session.ok_or(Refusal::NotFound(Resource::Session))?;
-        let (from, state) = (session.record.state, SessionState::Aggregated);
-        if !may_move(from, state) {
-            return Err(Refusal::SessionIs(from));
-        }
-        let has_deadline = session.record.window_closes_at.is_some();
-        let is_ahead = has_deadline && takes_may_come(session.record.window_closes_at, now);
-        if session.record.is_sealed() && is_ahead && !takes.is_empty() {
-            return Err(Refusal::TakesSealed);
-        }
+        let session = self.check(session, !takes.is_empty(), now)?;
+        let state = SessionState::Aggregated;
         let withheld = takes.iter().filter(|take| take.withheld.is_some());
         let withheld = withheld.map(|take| take.id).collect();
         let snapshot = aggregate(&session.record, takes, now).withholding(&withheld);

@@ -7,8 +7,8 @@ use super::signed_log::SignedLog;
 use super::{Error, Tenant, log_rows};
 use crate::audit::{ProvenEntry, SessionBundle};
 use crate::domain::{
-    LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionId, Take, TakeId,
-    TakeMarkAct, TakeOnFile,
+    LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionId, StoredTake, Take,
+    TakeId, TakeMarkAct, TakeOnFile,
 };
 use crate::proof::log_line;
 use crate::rules::{Refusal, logged};
@@ -38,6 +38,7 @@ impl Tenant {
             if session.is_sealed() {
                 return Err(Refusal::SessionSealed.into());
             }
+            let takes: Vec<_> = takes.iter().filter_map(StoredTake::whole).cloned().collect();
             let acts = self.store.acts_on(id).await?;
             // Session and takes were read at one position; an act after it shows here. Where there is no
             // new act, the store disagrees with its log: verifying the bundle reports that.
@@ -52,6 +53,7 @@ impl Tenant {
             let Some(checkpoint) = proofs.first().map(|proof| proof.checkpoint.clone()) else {
                 return Ok(None);
             };
+            let timestamp = log.timestamp_of(&rows, &checkpoint).await?;
             let entries = rows.iter().zip(proofs).map(|(row, proof)| ProvenEntry {
                 entry: log_line(row).text(),
                 index: proof.index,
@@ -63,6 +65,7 @@ impl Tenant {
                 takes: on_file(&takes),
                 entries,
                 checkpoint,
+                timestamp,
             }));
         }
         Ok(None)
@@ -105,9 +108,9 @@ impl Tenant {
             after = log_rows::seq(end);
             for row in batch.into_iter().flatten() {
                 let Logged::Take(take) = &row.logged else { continue };
-                last = (take.id, row.seq);
-                let is_wanted = wanted.binary_search(&take.id).is_ok();
-                while wanted.front().is_some_and(|id| *id <= take.id) {
+                last = (take.id(), row.seq);
+                let is_wanted = wanted.binary_search(&take.id()).is_ok();
+                while wanted.front().is_some_and(|id| *id <= take.id()) {
                     wanted.pop_front();
                 }
                 if is_wanted {

@@ -22,7 +22,7 @@ impl Tenant {
                 (Some(session), takes)
             }
         };
-        let authors: HashSet<_> = takes.iter().map(|take| take.draft().member_id.clone()).collect();
+        let authors: HashSet<_> = takes.iter().map(|take| take.member_id().clone()).collect();
         let mut names = HashMap::new();
         let missing = rules::missing(after, |member| authors.contains(member));
         for member in missing.into_iter().take(rules::MAX_NAMED) {

@@ -162,7 +162,7 @@ impl Tenant {
             match self.session_takes(&TakeQuery::latest(id)).await {
                 Ok((session, takes)) => {
                     let filed: HashSet<_> =
-                        takes.iter().map(|take| take.draft().member_id.clone()).collect();
+                        takes.iter().map(|take| take.member_id().clone()).collect();
                     read.push((session, filed));
                 }
                 // It was withdrawn meanwhile.

@@ -11,9 +11,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::{Error, Followed, Tenant, log_rows};
-use crate::domain::{
-    Invalid, LogEntry, Logged, Member, MemberId, Seq, Session, SessionId, Take, TakeId,
-};
+use crate::domain::{Invalid, LogEntry, Logged, Member, MemberId, Seq, Session, SessionId, TakeId};
 use crate::rules::PublicTake;
 use crate::store::LogPosition;
 
@@ -116,7 +114,7 @@ impl Tenant {
         let next = rows.last().map_or(cursor.seq, log_rows::seq);
         let readable = || rows.iter().filter_map(|row| row.as_ref().ok());
         let takes = readable().map(|row| match &row.logged {
-            Logged::Take(take) => Some(Arc::clone(take)),
+            Logged::Take(take) => Some(PublicTake::of(take)),
             _ => None,
         });
         let followed = self.followed(readable()).await?;
@@ -145,10 +143,10 @@ impl<'a> RecordReader<'a> {
     async fn record(
         &mut self,
         followed: &Followed,
-        take: Option<Arc<Take>>,
+        take: Option<PublicTake>,
     ) -> Result<FollowedRecord, Error> {
         if let Some(take) = take {
-            return Ok(FollowedRecord::Take(self.tenant.public_take(take).await?));
+            return Ok(FollowedRecord::Take(take));
         }
         let record = match &followed.line.entry {
             LogEntry::Session(act) => {
@@ -163,10 +161,8 @@ impl<'a> RecordReader<'a> {
     }
 
     async fn take(&self, id: TakeId) -> Result<Option<PublicTake>, Error> {
-        match self.tenant.store.take(id).await? {
-            Some(found) => Ok(Some(self.tenant.public_take(found.take).await?)),
-            None => Ok(None),
-        }
+        let found = self.tenant.store.take(id).await?;
+        Ok(found.map(|found| PublicTake::of(&found.take)))
     }
 
     async fn session(&mut self, id: SessionId) -> Result<Option<Arc<Session>>, Error> {

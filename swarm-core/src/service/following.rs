@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Error, Tenant};
 use crate::domain::{
-    LogEntry, LogLine, LogRow, Logged, MemberId, Seq, SessionId, SubjectId, Take, TakeId,
+    LogEntry, LogLine, LogRow, Logged, MemberId, Seq, SessionId, StoredTake, SubjectId, TakeId,
 };
 use crate::proof::log_line;
 use crate::store::TakeQuery;
@@ -108,9 +108,9 @@ impl Tenant {
     /// The takes of the session that this take is in.
     async fn authors(&self, take: TakeId) -> Result<HashMap<TakeId, About>, Error> {
         let Some(found) = self.store.take(take).await? else { return Ok(HashMap::new()) };
-        let takes = self.store.session_takes(&TakeQuery::all(found.take.session_id)).await?;
+        let takes = self.store.session_takes(&TakeQuery::all(found.take.session_id())).await?;
         let takes = takes.map(|found| found.takes).unwrap_or_default();
-        Ok(takes.iter().map(|take| (take.id, About::of(take))).collect())
+        Ok(takes.iter().map(|take| (take.id(), About::of(take))).collect())
     }
 }
 
@@ -123,12 +123,11 @@ struct About {
 }
 
 impl About {
-    fn of(take: &Take) -> Self {
-        let draft = take.draft();
+    fn of(take: &StoredTake) -> Self {
         Self {
-            session: Some(take.session_id),
-            member: Some(draft.member_id.clone()),
-            subject: Some(draft.subject_id.clone()),
+            session: Some(take.session_id()),
+            member: Some(take.member_id().clone()),
+            subject: Some(take.subject_id().clone()),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
     Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, OperatorAct,
-    SessionId, SessionState,
+    SessionId, SessionState, StoredTake,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
 use crate::store::{self, MessageQuery, Queued, Saved, StoreError, TakeQuery, Versioned};
@@ -196,7 +196,7 @@ impl Tenant {
         let Some(session) = self.store.session(id).await? else { return Ok(0) };
         let found = self.store.session_takes(&TakeQuery::latest(id)).await?;
         let takes = found.map(|found| found.takes).unwrap_or_default();
-        let filed: HashSet<_> = takes.iter().map(|take| &take.draft().member_id).collect();
+        let filed: HashSet<_> = takes.iter().map(StoredTake::member_id).collect();
         let missing = rules::missing(&session.record, |member| filed.contains(member));
         let mut queued = 0;
         for member_id in missing {

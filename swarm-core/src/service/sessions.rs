@@ -8,10 +8,10 @@ use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
     Attribution, Day, Invalid, MemberId, MemberState, OutcomeDraft, Quote, Roster, Session,
-    SessionDraft, SessionId, SessionPatch, SessionState, SessionSummary, SubjectId, Take, TakeId,
-    Timestamp,
+    SessionDraft, SessionId, SessionPatch, SessionState, SessionSummary, StoredTake, SubjectId,
+    TakeId, Timestamp,
 };
-use crate::rules::{self, PublicTake, Refusal, Resource, public_take};
+use crate::rules::{self, PublicTake, Refusal, Resource};
 use crate::store::{
     Aggregation, MemberQuery, Saved, SessionChange, SessionList, SessionQuery, SessionTakes,
     SummaryQuery, TakeQuery, Versioned,
@@ -132,7 +132,7 @@ impl Tenant {
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn session(&self, id: SessionId) -> Result<(Arc<Session>, Vec<PublicTake>), Error> {
         let (session, takes) = self.session_takes(&TakeQuery::latest(id)).await?;
-        let takes = shown(&session, &rules::resolve(&takes));
+        let takes = shown(&rules::resolve(&takes));
         Ok((session, takes))
     }
 
@@ -152,8 +152,8 @@ impl Tenant {
         let (session, mut takes) = self.session_takes(&query).await?;
         let is_last = takes.len() <= limit;
         takes.truncate(limit);
-        let next_after = takes.last().filter(|_| !is_last).map(|last| last.id);
-        let takes = shown(&session, &rules::resolve(&takes));
+        let next_after = takes.last().filter(|_| !is_last).map(StoredTake::id);
+        let takes = shown(&rules::resolve(&takes));
         Ok(TakePage { session, takes, next_after })
     }
 
@@ -193,7 +193,7 @@ impl Tenant {
         id: SessionId,
     ) -> Result<(Arc<Session>, Vec<PublicTake>), Error> {
         let (session, takes) = self.session_takes(&TakeQuery::all(id)).await?;
-        let takes = shown(&session, &takes);
+        let takes = shown(&takes);
         Ok((session, takes))
     }
 
@@ -201,7 +201,7 @@ impl Tenant {
     pub(super) async fn session_takes(
         &self,
         query: &TakeQuery,
-    ) -> Result<(Arc<Session>, Vec<Arc<Take>>), Error> {
+    ) -> Result<(Arc<Session>, Vec<StoredTake>), Error> {
         let found = self.store.session_takes(query).await?;
         let SessionTakes { session, takes } = found.ok_or(Refusal::NotFound(Resource::Session))?;
         Ok((session.record, takes))
@@ -557,7 +557,7 @@ impl Tenant {
         until_committed("end window", || async {
             let judged = self.load(id).await?;
             let (_, takes) = self.session_takes(&TakeQuery::all(id)).await?;
-            let last_filed_at = takes.iter().map(|take| take.filed_at).max();
+            let last_filed_at = takes.iter().map(StoredTake::filed_at).max();
             let now = self.store.now().await?;
             let change = rules::end_window(&judged, last_filed_at, now, by)?;
             match change.takes {
@@ -818,9 +818,9 @@ impl Tenant {
     }
 }
 
-/// What the public sees of these takes of a session.
-fn shown(session: &Session, takes: &[Arc<Take>]) -> Vec<PublicTake> {
-    takes.iter().map(|take| public_take(session, take)).collect()
+/// What the public sees of these takes.
+fn shown(takes: &[StoredTake]) -> Vec<PublicTake> {
+    takes.iter().map(PublicTake::of).collect()
 }
 
 /// The approximate size of a session in a list, in bytes, without its parts of constant size.

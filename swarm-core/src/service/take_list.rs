@@ -1,17 +1,13 @@
 //! The list of takes, newest first, with filters (API.md, 6.2).
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::numbered::{self, MAX_READ, Page};
 use super::{Error, Tenant};
 use crate::domain::json;
 use crate::domain::{SessionId, TakeId, TakeOnFile};
-use crate::rules::{PublicTake, TakeFilter, public_take};
+use crate::rules::{PublicTake, TakeFilter};
 use crate::store::{SessionTakes, TakeQuery};
-
-/// Number of takes that are read before what the public sees of them.
-const READ_AT_ONCE: u64 = 50;
 
 /// A page of the list of takes.
 #[derive(Clone, Debug)]
@@ -51,24 +47,19 @@ impl Tenant {
         before: Option<TakeId>,
     ) -> Result<TakeListPage, Error> {
         let exists = |id| async move { Ok(self.store.take(TakeId(id)).await?.is_some()) };
-        let mut end = numbered::end(before.map(|before| before.0), exists).await?;
+        let end = numbered::end(before.map(|before| before.0), exists).await?;
         let last = end.saturating_sub(MAX_READ).max(1);
         let mut page = Page::of(limit);
-        while end > last {
-            let start = end.saturating_sub(READ_AT_ONCE).max(last);
-            let mut read = Vec::new();
-            for id in (start..end).rev() {
-                let found = self.store.take(TakeId(id)).await?;
-                read.extend(found.filter(|it| superseded || it.superseded_by.is_none()));
+        for id in (last..end).rev() {
+            let found = self.store.take(TakeId(id)).await?;
+            let Some(TakeOnFile { take, superseded_by }) = found else { continue };
+            let take = PublicTake::of(&take);
+            let is_listed = (superseded || superseded_by.is_none()) && filter.keeps(&take);
+            if is_listed && !page.add(TakeOnFile { take, superseded_by }) {
+                return Ok(page.full());
             }
-            for take in self.public_takes_on_file(read).await? {
-                if filter.keeps(&take.take) && !page.add(take) {
-                    return Ok(page.full());
-                }
-            }
-            end = start;
         }
-        Ok(TakeListPage { takes: page.items, next_before: (end > 1).then_some(TakeId(end)) })
+        Ok(TakeListPage { takes: page.items, next_before: (last > 1).then_some(TakeId(last)) })
     }
 
     /// Like [`take_list`](Self::take_list), for the takes of one session, all of which are searched. There are none if
@@ -86,31 +77,19 @@ impl Tenant {
     ) -> Result<TakeListPage, Error> {
         let query = if superseded { TakeQuery::all(session) } else { TakeQuery::latest(session) };
         let mut page = Page::of(limit);
-        if let Some(SessionTakes { session, takes }) = self.store.session_takes(&query).await? {
+        if let Some(SessionTakes { takes, .. }) = self.store.session_takes(&query).await? {
             let mut successors = HashMap::new();
             for take in takes.iter().rev() {
-                let superseded_by = successors.insert(&take.draft().member_id, take.id);
-                if before.is_some_and(|before| take.id >= before) {
+                let superseded_by = successors.insert(take.member_id(), take.id());
+                if before.is_some_and(|before| take.id() >= before) {
                     continue;
                 }
-                let take = public_take(&session.record, take);
+                let take = PublicTake::of(take);
                 if filter.keeps(&take) && !page.add(TakeOnFile { take, superseded_by }) {
                     return Ok(page.full());
                 }
             }
         }
         Ok(TakeListPage { takes: page.items, next_before: None })
-    }
-
-    /// What the public sees of these takes, in their order.
-    async fn public_takes_on_file(
-        &self,
-        read: Vec<TakeOnFile>,
-    ) -> Result<Vec<TakeOnFile<PublicTake>>, Error> {
-        let takes = read.iter().map(|found| Arc::clone(&found.take)).collect();
-        let shown = self.public_takes(takes).await?.into_iter().zip(read);
-        let shown = shown
-            .map(|(take, TakeOnFile { superseded_by, .. })| TakeOnFile { take, superseded_by });
-        Ok(shown.collect())
     }
 }

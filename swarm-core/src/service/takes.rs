@@ -1,24 +1,23 @@
 //! Filing takes, preflights, and reads of takes.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::basis_cache::SubmitInProgress;
 use super::retries::until_committed;
 use super::{Commit, Entropy, Error, MAX_ACCEPTING, NoEntropy, SubmitError, Tenant, log_rows};
 use crate::domain::{
-    Actor, AttemptId, Attribution, LogEntry, LogLine, Logged, Member, MemberId, Note, Salt, Seq,
-    Session, SessionId, SessionState, SessionSummary, Take, TakeDraft, TakeId, TakeOnFile,
-    Timestamp, TokenHash,
+    Actor, AttemptId, Attribution, LogEntry, LogLine, Logged, Member, MemberId, Note, Salt,
+    SealedTake, Seq, Session, SessionId, SessionState, SessionSummary, StoredTake, Take, TakeDraft,
+    TakeId, TakeOnFile, Timestamp, TokenHash,
 };
 use crate::rules::{
     self, Counting, Draft, NamedMemo, Preflight, PublicTake, Refusal, Rejection, Resource,
-    RosterNotice, Submission, Warning, public_take,
+    RosterNotice, Submission, Warning,
 };
 use crate::store::{
     self, Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Revisions,
-    SessionQuery, StoreError, TakeContext, TakeMarks, Versioned,
+    SessionQuery, StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -326,14 +325,7 @@ impl Tenant {
     /// [`Refusal::NotFound`] when there is none with this id.
     pub async fn take(&self, id: TakeId) -> Result<TakeOnFile<PublicTake>, Error> {
         let TakeOnFile { take, superseded_by } = self.take_on_file(id).await?;
-        Ok(TakeOnFile { take: self.public_take(take).await?, superseded_by })
-    }
-
-    /// What the public sees of a take. Its session is read after it: if it is opened in between, the take
-    /// is shown open.
-    pub(super) async fn public_take(&self, take: Arc<Take>) -> Result<PublicTake, Error> {
-        let take = self.public_takes(vec![take]).await?.pop();
-        Ok(take.ok_or(Refusal::NotFound(Resource::Take))?)
+        Ok(TakeOnFile { take: PublicTake::of(&take), superseded_by })
     }
 
     /// Returns a take as the active member whose bearer token hashes to `token` sees it: its own takes complete
@@ -347,34 +339,30 @@ impl Tenant {
         token: &TokenHash,
         id: TakeId,
     ) -> Result<TakeOnFile<PublicTake>, Error> {
-        let TakeOnFile { take, superseded_by } = self.take_on_file(id).await?;
-        let (bearer, author) = (self.store.bearer(token).await?, &take.draft().member_id);
-        if bearer.is_some_and(|bearer| rules::is_shown_sealed(&bearer, author, take.filed_at)) {
-            return Ok(TakeOnFile { take: PublicTake::opened(&take), superseded_by });
+        let found = self.take_on_file(id).await?;
+        let (bearer, take) = (self.store.bearer(token).await?, &found.take);
+        let (author, filed_at) = (take.member_id(), take.filed_at());
+        if bearer.is_some_and(|bearer| rules::is_shown_sealed(&bearer, author, filed_at))
+            && let StoredTake::Sealed(take) = take
+        {
+            let take = self.unsealed(take).await?;
+            return Ok(TakeOnFile { take, superseded_by: found.superseded_by });
         }
-        self.take(id).await
+        Ok(TakeOnFile { take: PublicTake::of(take), superseded_by: found.superseded_by })
     }
 
-    async fn take_on_file(&self, id: TakeId) -> Result<TakeOnFile, Error> {
+    /// A sealed take as its author sees it.
+    async fn unsealed(&self, take: &SealedTake) -> Result<PublicTake, Error> {
+        let after = TakeId(take.id.0.saturating_sub(1));
+        let all = TakeQuery::all(take.session_id);
+        let query = TakeQuery { after, limit: 1, unsealed: true, ..all };
+        let (_, found) = self.session_takes(&query).await?;
+        let found = found.iter().find(|found| found.id() == take.id);
+        Ok(found.map(PublicTake::of).ok_or(Refusal::NotFound(Resource::Take))?)
+    }
+
+    async fn take_on_file(&self, id: TakeId) -> Result<TakeOnFile<StoredTake>, Error> {
         Ok(self.store.take(id).await?.ok_or(Refusal::NotFound(Resource::Take))?)
-    }
-
-    /// The public form of these takes, of any sessions. Only takes with a seal require that their session is read.
-    pub(super) async fn public_takes(
-        &self,
-        takes: Vec<Arc<Take>>,
-    ) -> Result<Vec<PublicTake>, Error> {
-        let mut sessions: HashMap<SessionId, Arc<Session>> = HashMap::new();
-        for take in takes.iter().filter(|take| take.salt.is_some()) {
-            if let Entry::Vacant(unread) = sessions.entry(take.session_id) {
-                unread.insert(self.without_snapshot(take.session_id).await?);
-            }
-        }
-        let shown = |take: Arc<Take>| match sessions.get(&take.session_id) {
-            Some(session) => public_take(session, &take),
-            None => PublicTake::opened(&take),
-        };
-        Ok(takes.into_iter().map(shown).collect())
     }
 
     /// Returns a take among those of its session.
@@ -386,9 +374,9 @@ impl Tenant {
         let TakeContext { revisions, previous, next } =
             context.ok_or(Refusal::NotFound(Resource::Take))?;
         Ok(TakeContext {
-            revisions: self.public_takes(revisions).await?,
-            previous: self.public_takes(previous.into_iter().collect()).await?.pop(),
-            next: self.public_takes(next.into_iter().collect()).await?.pop(),
+            revisions: revisions.iter().map(PublicTake::of).collect(),
+            previous: previous.as_ref().map(PublicTake::of),
+            next: next.as_ref().map(PublicTake::of),
         })
     }
 
@@ -455,7 +443,6 @@ impl Tenant {
             let start = Seq(end.0.saturating_sub(at_once).max(last));
             at_once = LOG_ROWS_AT_ONCE.min(2 * at_once);
             let rows = usize::try_from(end.0 - start.0).unwrap_or_default();
-            let (mut seqs, mut filed) = (Vec::new(), Vec::new());
             let rows = log_rows::rows(&*self.store, start, rows).await?;
             if rows.iter().any(Result::is_err) {
                 // One that cannot be read may be of a later take.
@@ -463,12 +450,8 @@ impl Tenant {
             }
             let opened = self.opening_act(rows.first()).await?;
             for row in rows.into_iter().rev().flatten() {
-                if let Logged::Take(take) = row.logged {
-                    seqs.push(row.seq);
-                    filed.push(take);
-                }
-            }
-            for (seq, take) in seqs.into_iter().zip(self.public_takes(filed).await?) {
+                let Logged::Take(take) = &row.logged else { continue };
+                let (seq, take) = (row.seq, PublicTake::of(take));
                 let is_known_to_be_latest = authors
                     .as_mut()
                     .map(|authors| authors.insert((take.session_id(), take.member_id().clone())));
@@ -502,7 +485,7 @@ impl Tenant {
         let row = row.and_then(|row| row.as_ref().ok());
         let Some(id) = row.and_then(log_rows::opened_take) else { return Ok(None) };
         let Some(found) = self.store.take(id).await? else { return Ok(None) };
-        let acts = self.store.acts_on(found.take.session_id).await?;
+        let acts = self.store.acts_on(found.take.session_id()).await?;
         Ok(acts.iter().find(|act| log_rows::opens_session(act)).map(|act| act.seq))
     }
 }
@@ -521,7 +504,11 @@ impl Tenant {
         by: &Actor,
     ) -> Result<TakeOnFile<PublicTake>, Error> {
         let by = Attribution::from(by.clone());
-        self.mark_take(id, |session, take| rules::withhold(session, take, note.clone(), &by)).await
+        self.mark_take(id, |session, take| match take.whole() {
+            Some(take) => rules::withhold(session, take, note.clone(), &by),
+            None => Err(Refusal::TakesSealed),
+        })
+        .await
     }
 
     /// Shows write-up and memo address of a take again, and returns the take.
@@ -533,16 +520,20 @@ impl Tenant {
         id: TakeId,
         by: &Attribution,
     ) -> Result<TakeOnFile<PublicTake>, Error> {
-        self.mark_take(id, |session, take| rules::restore(session, take, by)).await
+        self.mark_take(id, |session, take| match take.whole() {
+            Some(take) => rules::restore(session, take, by),
+            None => Err(Refusal::TakeNotWithheld),
+        })
+        .await
     }
 
     async fn mark_take(
         &self,
         id: TakeId,
-        judge: impl Fn(&Versioned<Session>, &Arc<Take>) -> Result<TakeMarks, Refusal> + Send + Sync,
+        judge: impl Fn(&Versioned<Session>, &StoredTake) -> Result<TakeMarks, Refusal> + Send + Sync,
     ) -> Result<TakeOnFile<PublicTake>, Error> {
         until_committed("mark take", || async {
-            let session = self.take_on_file(id).await?.take.session_id;
+            let session = self.take_on_file(id).await?.take.session_id();
             // The session is read before the mark that it guards.
             let session = self.load(session).await?;
             let found = self.take_on_file(id).await?;
@@ -592,6 +583,7 @@ impl Tenant {
                 let session = self.load(session).await?;
                 let context = self.store.take_context(latest).await?;
                 let takes = context.map(|context| context.revisions).unwrap_or_default();
+                let takes: Vec<_> = takes.iter().filter_map(StoredTake::whole).cloned().collect();
                 match rules::erase_texts(&session, &takes, author.clone(), &by)? {
                     Some(marks) => {
                         Ok(self.marked(marks).await?.map(|(_, marks)| marks.takes.len()))
@@ -611,7 +603,7 @@ impl Tenant {
         let mut sessions = Vec::new();
         loop {
             let filed = self.store.member_takes(&query).await?;
-            sessions.extend(filed.iter().map(|filed| (filed.session.id, filed.take.id)));
+            sessions.extend(filed.iter().map(|filed| (filed.session.id, filed.take.id())));
             query.before = filed.last().map(|last| last.session.id);
             if filed.len() < BATCH {
                 return Ok(sessions);
@@ -649,28 +641,23 @@ impl Tenant {
 
     async fn in_session(&self, filed: MemberTake) -> Result<TakeInSession, Error> {
         let MemberTake { take, session, expected } = filed;
+        let take = PublicTake::of(&take);
         let counting = match &session.figures {
             Some(figures) => {
                 let counts = expected || !session.has_roster;
-                match rules::counting_by_time(take.filed_at, figures, counts) {
+                match rules::counting_by_time(take.filed_at(), figures, counts) {
                     Some(counting) => Some(counting),
                     None => self.counting_by_quotes(&take).await?,
                 }
             }
             None => None,
         };
-        // A session with a snapshot is open.
-        let take = match take.salt.is_some() && session.figures.is_none() {
-            true => self.public_take(take).await?,
-            false => PublicTake::opened(&take),
-        };
         Ok(TakeInSession { take, session, counting })
     }
 
-    async fn counting_by_quotes(&self, take: &Arc<Take>) -> Result<Option<Counting>, Error> {
-        let session = self.session_record(take.session_id).await?;
-        let take = PublicTake::opened(take);
-        Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(&take, snapshot)))
+    async fn counting_by_quotes(&self, take: &PublicTake) -> Result<Option<Counting>, Error> {
+        let session = self.session_record(take.session_id()).await?;
+        Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(take, snapshot)))
     }
 
     /// In how many of the `limit` newest sessions with ids below `before` the member was expected, of those that

@@ -13,7 +13,7 @@ use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
 use crate::domain::{
     Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, NoticeDraft, NoticeId, OperatorAct,
-    Session, SessionState, Timestamp, Version, Webhook, WebhookSettings,
+    Session, SessionState, StoredTake, Timestamp, Version, Webhook, WebhookSettings,
 };
 use crate::proof::{log_line, webhook_signature};
 use crate::rules::{
@@ -281,7 +281,7 @@ impl Tenant {
     ) -> Result<DeliveryDraft, Error> {
         let found = self.store.session_takes(&TakeQuery::latest(session.id)).await?;
         let takes = found.map(|found| found.takes).unwrap_or_default();
-        let filed: HashSet<_> = takes.iter().map(|take| &take.draft().member_id).collect();
+        let filed: HashSet<_> = takes.iter().map(StoredTake::member_id).collect();
         let missing = rules::missing(session, |member| filed.contains(member));
         let missing = missing.into_iter().cloned().collect();
         let names = self.members_among(missing).await?;

@@ -69,11 +69,15 @@ pub enum Collection {
     /// `true` by the commit that shows the memo and appends its entry, `false` if the memo was retracted before.
     /// Also, in groups by session, a note of each member with memos that were held until it was opened.
     HeldMemos,
+    /// Tokens of time-stamping authorities, by the origin and the size of the checkpoint that they are of.
+    Timestamps,
+    /// Logs of the tenant that ended, by their origins, in groups by the origin of the log after them.
+    EndedLogs,
 }
 
 impl Collection {
     /// All collections.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Subjects,
         Self::SubjectSnapshots,
         Self::Memos,
@@ -82,6 +86,8 @@ impl Collection {
         Self::Briefs,
         Self::Occasions,
         Self::HeldMemos,
+        Self::Timestamps,
+        Self::EndedLogs,
     ];
 
     /// Returns whether the size of its documents counts towards [`DocumentQuota::bytes`].
@@ -100,6 +106,8 @@ impl Collection {
             Self::Briefs => "briefs",
             Self::Occasions => "occasions",
             Self::HeldMemos => "held-memos",
+            Self::Timestamps => "timestamps",
+            Self::EndedLogs => "ended-logs",
         }
     }
 }

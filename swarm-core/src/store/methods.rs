@@ -59,7 +59,8 @@ macro_rules! port_methods {
         $crate::port_methods! { @ $callback [$($listed)* Takes {
             basis(query: &$crate::store::BasisQuery<'_>) -> $crate::store::Basis;
             file(filing: &$crate::store::Filing) -> $crate::store::Filed;
-            take(id: $crate::domain::TakeId) -> Option<$crate::domain::TakeOnFile>;
+            take(id: $crate::domain::TakeId)
+                -> Option<$crate::domain::TakeOnFile<$crate::domain::StoredTake>>;
             take_context(id: $crate::domain::TakeId) -> Option<$crate::store::TakeContext>;
             session_takes(query: &$crate::store::TakeQuery) -> Option<$crate::store::SessionTakes>;
             member_takes(query: &$crate::store::MemberTakeQuery) -> Vec<$crate::store::MemberTake>;

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 
 use super::{Result, Versioned};
 use crate::domain::{
-    Day, MemberId, Nonce, Seq, Session, SessionId, SessionSummary, SubjectId, Take, TakeId,
-    TakeOnFile, Timestamp, TokenHash,
+    Day, MemberId, Nonce, Seq, Session, SessionId, SessionSummary, StoredTake, SubjectId, Take,
+    TakeId, TakeOnFile, Timestamp, TokenHash,
 };
 use crate::rules::{Basis, Filing, TakeMarks};
 
@@ -38,7 +38,10 @@ pub trait Takes: Send + Sync {
     async fn file(&self, filing: &Filing) -> Result<Filed>;
 
     /// A take, and the id of the revision that superseded it.
-    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>>;
+    ///
+    /// Of a take of a sealed session, the reads here and those of the log return a [`StoredTake::Sealed`]. The time that one
+    /// takes must not depend on what is sealed: the store neither reads nor parses that.
+    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile<StoredTake>>>;
 
     /// A take among those of its session, read at one position of the log.
     async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>>;
@@ -78,7 +81,7 @@ pub struct MemberTakeQuery {
 
 /// A take of a member, and its session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MemberTake<T = Arc<Take>> {
+pub struct MemberTake<T = StoredTake> {
     /// The take.
     pub take: T,
     /// What lists show of its session.
@@ -98,12 +101,16 @@ pub struct TakeQuery {
     pub after: TakeId,
     /// The maximum number of results.
     pub limit: usize,
+    /// Whether takes are read whole although their session is sealed: for their author, and for the commit that opens the
+    /// session.
+    pub unsealed: bool,
 }
 
 impl TakeQuery {
     /// All takes of a session, every revision.
     pub fn all(session: SessionId) -> Self {
-        Self { session, revisions: Revisions::All, after: TakeId(0), limit: usize::MAX }
+        let (revisions, after, limit) = (Revisions::All, TakeId(0), usize::MAX);
+        Self { session, revisions, after, limit, unsealed: false }
     }
 
     /// The latest take of each member in a session.
@@ -127,12 +134,12 @@ pub struct SessionTakes {
     /// The session.
     pub session: Versioned<Session>,
     /// The takes, in the order of their ids.
-    pub takes: Vec<Arc<Take>>,
+    pub takes: Vec<StoredTake>,
 }
 
 /// A take among those of its session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TakeContext<T = Arc<Take>> {
+pub struct TakeContext<T = StoredTake> {
     /// All revisions of its member in the session, the take included, by revision.
     pub revisions: Vec<T>,
     /// The nearest take of another member that was filed before it, of those that are not superseded.
@@ -144,14 +151,14 @@ pub struct TakeContext<T = Arc<Take>> {
 impl TakeContext {
     /// Returns the context of the take with this id, from its revisions and its neighbours in any
     /// order; `None` unless the take is among them.
-    pub fn of(id: TakeId, mut takes: Vec<Arc<Take>>) -> Option<Self> {
-        takes.sort_unstable_by_key(|take| take.id);
-        let take = takes.iter().find(|take| take.id == id)?;
-        let member = take.draft().member_id.clone();
-        let is_own = |take: &Arc<Take>| take.draft().member_id == member;
+    pub fn of(id: TakeId, mut takes: Vec<StoredTake>) -> Option<Self> {
+        takes.sort_unstable_by_key(StoredTake::id);
+        let take = takes.iter().find(|take| take.id() == id)?;
+        let member = take.member_id().clone();
+        let is_own = |take: &StoredTake| *take.member_id() == member;
         let (revisions, others): (Vec<_>, Vec<_>) = takes.into_iter().partition(is_own);
-        let previous = others.iter().rfind(|other| other.id < id).cloned();
-        let next = others.iter().find(|other| other.id > id).cloned();
+        let previous = others.iter().rfind(|other| other.id() < id).cloned();
+        let next = others.iter().find(|other| other.id() > id).cloned();
         Some(Self { revisions, previous, next })
     }
 }

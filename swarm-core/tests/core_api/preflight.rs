@@ -112,7 +112,7 @@ fn basis(facts: &Against) -> Basis {
         session: (!facts.no_session)
             .then(|| Versioned { version: Version(1), record: Arc::new(session(facts).terms()) }),
         latest: Revision::new(facts.revisions),
-        spent: facts.nonce.then(|| Arc::new(spent)),
+        spent: facts.nonce.then(|| Arc::new(spent).into()),
     }
 }
 

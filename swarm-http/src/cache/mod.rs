@@ -10,6 +10,7 @@
 mod key;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -53,10 +54,18 @@ pub(crate) struct CacheRequest {
     pub(crate) is_large: bool,
 }
 
+/// Minimum size of an answer that is forgotten when it is idle, in bytes.
+const HEAVY: usize = 64 << 10;
+
+/// How long a heavy answer is kept after it was last asked for.
+const MAX_IDLE: Duration = Duration::from_secs(4);
+
 /// The cached answers.
 pub(crate) struct AnswerCache {
     answers: Cache<CacheKey, Arc<CachedAnswer>, AnswerWeighter>,
     workers: Arc<WorkerPool>,
+    /// The beginning of the times of [`CachedAnswer::used`].
+    begun: Instant,
 }
 
 struct CachedAnswer {
@@ -67,6 +76,14 @@ struct CachedAnswer {
     end: Option<LogEnd>,
     /// When the position was requested.
     asked: Instant,
+    /// When it was last asked for, if that was later, in milliseconds.
+    used: AtomicU64,
+}
+
+impl CachedAnswer {
+    fn new(answer: Answer, log: LogPosition, end: Option<LogEnd>, asked: Instant) -> Arc<Self> {
+        Arc::new(Self { answer, log, end, asked, used: AtomicU64::new(0) })
+    }
 }
 
 #[derive(Clone)]
@@ -97,7 +114,17 @@ impl AnswerCache {
                 Cache::with_weighter(EXPECTED_ANSWERS, CAPACITY, AnswerWeighter)
             }
         };
-        Self { answers, workers }
+        Self { answers, workers, begun: Instant::now() }
+    }
+
+    /// Forgets heavy answers that nobody asks for any more: those that slow readers made the server make take memory.
+    pub(crate) fn forget_idle(&self) {
+        let now = Instant::now();
+        self.answers.retain(|_, cached| {
+            let used = self.begun + Duration::from_millis(cached.used.load(Ordering::Relaxed));
+            let idle = now.saturating_duration_since(used.max(cached.asked));
+            cached.answer.body.len() < HEAVY || idle < MAX_IDLE
+        });
     }
 
     /// The valid cached answer, or else the one that `make` makes.
@@ -119,8 +146,7 @@ impl AnswerCache {
             if !is_large {
                 let answer = prepared(make().await?, false);
                 if answer.status == StatusCode::OK {
-                    let cached = CachedAnswer { answer: answer.clone(), log, end: None, asked };
-                    self.answers.insert(key, Arc::new(cached));
+                    self.answers.insert(key, CachedAnswer::new(answer.clone(), log, None, asked));
                 }
                 return Ok(answer);
             }
@@ -160,9 +186,8 @@ impl AnswerCache {
             let work = async move { making.await.map(|answer| prepared(answer, gzip)) };
             let answer = self.workers.run_with(permit, work).await?;
             if answer.status == StatusCode::OK {
-                let cached = CachedAnswer { answer: answer.clone(), log, end, asked };
                 // Fails if the entry was removed in the meantime.
-                let _ = guard.insert(Arc::new(cached));
+                let _ = guard.insert(CachedAnswer::new(answer.clone(), log, end, asked));
             }
             return Ok(answer);
         }
@@ -178,6 +203,8 @@ impl AnswerCache {
     ) -> Result<Option<Answer>, Error> {
         let Some(cached) = self.answers.get(key) else { return Ok(None) };
         if cached.log == *log {
+            let used = asked.saturating_duration_since(self.begun).as_millis();
+            cached.used.store(u64::try_from(used).unwrap_or(u64::MAX), Ordering::Relaxed);
             return Ok(Some(cached.answer.clone()));
         }
         let tenant = served.tenant();
@@ -196,9 +223,8 @@ impl AnswerCache {
             _ => return Ok(None),
         };
         let answer = cached.answer.clone();
-        let revalidated = CachedAnswer { answer, log: log.clone(), end, asked };
-        let answer = revalidated.answer.clone();
-        self.answers.insert(key.clone(), Arc::new(revalidated));
+        let revalidated = CachedAnswer::new(answer.clone(), log.clone(), end, asked);
+        self.answers.insert(key.clone(), revalidated);
         Ok(Some(answer))
     }
 

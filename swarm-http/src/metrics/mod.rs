@@ -39,6 +39,7 @@ pub(crate) struct Metrics {
     connections: Gauge,
     store_warnings: Gauge,
     log_disputes: Gauge,
+    missed_timestamps: Gauge,
     figures: AllFigures,
 }
 
@@ -81,7 +82,7 @@ impl Default for Metrics {
             committee_submits.clone(),
         );
         let seconds: Family<_, _> = Family::new_with_constructor(durations);
-        let [in_flight, connections, store_warnings, log_disputes] =
+        let [in_flight, connections, store_warnings, log_disputes, missed_timestamps] =
             std::array::from_fn(|_| Gauge::default());
         registry.register("connections", "Open connections", connections.clone());
         registry.register(
@@ -93,6 +94,11 @@ impl Default for Metrics {
             "log_disputes",
             "Witnesses that have cosigned another log under the name of one of these",
             log_disputes.clone(),
+        );
+        registry.register(
+            "missed_timestamps",
+            "Logs whose last checkpoint after a close has no timestamp",
+            missed_timestamps.clone(),
         );
         let figures = AllFigures::default();
         registry.register_collector(Box::new(figures.clone()));
@@ -117,6 +123,7 @@ impl Default for Metrics {
             connections,
             store_warnings,
             log_disputes,
+            missed_timestamps,
             figures,
         }
     }
@@ -164,6 +171,10 @@ impl Metrics {
 
     pub(crate) fn logs_are_disputed(&self, disputes: usize) {
         self.log_disputes.set(i64::try_from(disputes).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn timestamps_are_missed(&self, logs: usize) {
+        self.missed_timestamps.set(i64::try_from(logs).unwrap_or(i64::MAX));
     }
 
     /// The gauges of another tenant.

@@ -8,7 +8,7 @@ use swarm_core::{CommitteeRefusal, Resource};
 
 use super::charts::stance_field;
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{StanceRow, Subjects, part_title};
+use super::lists::{StanceRow, Subjects, number_param, part_title};
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::{Markup, clipped};
 use super::people::Person;
@@ -20,6 +20,9 @@ use crate::response::Reply;
 
 /// Sessions per page.
 const PER_PAGE: usize = 40;
+
+/// Takes per page of a day.
+const TAKES_PER_PAGE: usize = 60;
 
 /// Longest excerpt of a synthesis, in letters.
 const MAX_SYNTHESIS: usize = 160;
@@ -47,9 +50,10 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let before =
         query.get("before").map(|text| Day::parse(text).map_err(|_| no_position("before")));
     let before = before.transpose()?;
-    let mut lines = request.committee()?.sessions(PER_PAGE + 1, before).await?;
-    let more = lines.len() > PER_PAGE;
-    lines.truncate(PER_PAGE);
+    let per_page = request.portion.of(PER_PAGE);
+    let mut lines = request.committee()?.sessions(per_page + 1, before).await?;
+    let more = lines.len() > per_page;
+    lines.truncate(per_page);
     let ids = lines.iter().map(|line| &line.subject_id);
     let subjects = Subjects::find(request.tenant(), ids).await?;
     let row = |line: &swarm_core::rules::committee::SessionLine| Row {
@@ -91,6 +95,9 @@ struct SessionPage {
     /// The field as a table.
     rows: Vec<StanceRow>,
     takes: Vec<TakeView>,
+    path: String,
+    later: bool,
+    next: Option<String>,
 }
 
 struct TakeView {
@@ -118,17 +125,38 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     let title = format!("Committee of {}: {}", times.day_text(day), subject.1);
     let rows: Vec<_> = session.takes.iter().map(row).collect();
     let dots: Vec<_> = rows.iter().filter_map(StanceRow::dot).collect();
-    let frame = Frame::new(SiteContext::of(&request), title, links::committee(day));
+    let from = number_param(&request, "from")?.unwrap_or(1).max(1);
+    let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+    let per_page = request.portion.of(TAKES_PER_PAGE);
+    let end = skipped.saturating_add(per_page);
+    let (path, later) = (links::committee(day), skipped > 0);
+    let address = |from: usize| format!("{path}?from={from}");
+    let canonical = if later { address(skipped.saturating_add(1)) } else { path.clone() };
+    let title = part_title(&title, "from take", later.then_some(from));
+    let frame = Frame::new(SiteContext::of(&request), title, canonical);
     let page = SessionPage {
         frame: frame.below("/swarm/committee", "Committee").called(&times.day_text(day)).article(),
         subject,
         date: TimeFormatter::weekday(day),
         deadline: Markup(deadline),
         open: left.is_some(),
-        synthesis: session.synthesis.as_deref().map(|text| markdown(text, HeadingLevel::H2)),
-        field: (!dots.is_empty()).then(|| stance_field(&dots, None)),
+        synthesis: session
+            .synthesis
+            .as_deref()
+            .filter(|_| !later)
+            .map(|text| markdown(text, HeadingLevel::H2)),
+        field: (!dots.is_empty() && !later).then(|| stance_field(&dots, None)),
         rows,
-        takes: session.takes.iter().map(|take| view(take, times)).collect(),
+        takes: session
+            .takes
+            .iter()
+            .skip(skipped)
+            .take(per_page)
+            .map(|it| view(it, times))
+            .collect(),
+        next: (end < session.takes.len()).then(|| address(end.saturating_add(1))),
+        path,
+        later,
     };
     Ok(html(StatusCode::OK, &page))
 }

@@ -15,6 +15,9 @@ const CONTEXT: usize = 12;
 /// be read.
 const MIN_SHARED: f64 = 0.4;
 
+/// Longest text with marks, in bytes of HTML; a longer one is shown so too.
+const MAX_MARKED: usize = 12_000;
+
 /// Longest part of texts that are shown so, in letters.
 const MAX_BESIDE: usize = 1_500;
 
@@ -45,7 +48,8 @@ impl Differences {
             fields.push("memo".to_owned());
         }
         let (old, new) = (before.body.as_str(), after.body.as_str());
-        let text = (old != new).then(|| mark_changes(old, new));
+        let text =
+            (old != new).then(|| mark_changes(old, new).filter(|it| it.0.len() <= MAX_MARKED));
         match text {
             Some(None) => {
                 let rewritten = [old, new].map(|text| clipped(text, MAX_BESIDE)).into();

@@ -14,6 +14,7 @@ use super::markup::Markup;
 use super::people::{People, Person};
 use super::time_text::TimeFormatter;
 use super::{links, stance};
+use crate::request::portion::Portion;
 
 /// Quotes on each side, and their longest text, in letters.
 const QUOTES: usize = 2;
@@ -272,9 +273,9 @@ pub(super) async fn last_result(
 impl Moves {
     /// What changed since `before`; `None` if nobody filed in both.
     pub(super) fn of(
-        before: &Session,
-        session: &Session,
+        (before, session): (&Session, &Session),
         voices: &[Voice<'_>],
+        portion: Portion,
         people: &People,
         times: TimeFormatter,
     ) -> Option<Self> {
@@ -284,7 +285,7 @@ impl Moves {
             let these = steps
                 .iter()
                 .filter(move |step| step.length() > 0 && step.is_crossing() == is_crossing);
-            these.take(MAX_MOVES).map(|step| step.view(people)).collect::<Vec<_>>()
+            these.take(portion.of(MAX_MOVES)).map(|step| step.view(people)).collect::<Vec<_>>()
         };
         let (crossed, shifted) = (views(true), views(false));
         (!steps.is_empty()).then(|| Self {

@@ -86,10 +86,9 @@ struct Hit {
 
 /// What was found of one kind.
 struct Found {
+    /// Those that are shown.
     hits: Vec<Hit>,
     count: usize,
-    /// The list that has them all.
-    list: String,
     /// What was searched, if that is not all of them: `the newest 250`.
     scope: Option<String>,
 }
@@ -124,6 +123,11 @@ impl Kind {
             Self::Memos => "memos",
         }
     }
+
+    /// The list that searches all of this kind for a text.
+    fn list(self, text: &str) -> String {
+        format!("/swarm/{}?q={}", self.value(), part(text))
+    }
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
@@ -140,7 +144,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut found = Vec::new();
     if let Some(needle) = Needle::new(text) {
         for kind in Kind::ALL {
-            let most = if chosen == Some(kind) { MANY } else { FEW };
+            let most = request.portion.of(if chosen == Some(kind) { MANY } else { FEW });
             found.push((kind, find(&request, kind, &needle, most, times).await?));
         }
     }
@@ -165,9 +169,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let path = if text.is_empty() { PATH.to_owned() } else { address(chosen) };
     let page = FindPage {
-        groups: shown.map(|(kind, found)| found.group(kind, chosen.is_some(), &address)).collect(),
+        groups: shown
+            .map(|(kind, found)| found.group(kind, (text, chosen.is_some()), &address))
+            .collect(),
         frame: Frame::new(SiteContext::of(&request), title, path),
-        lists: ["takes", "memos"].map(|list| format!("/swarm/{list}?q={}", part(text))),
+        lists: [Kind::Takes, Kind::Memos].map(|kind| kind.list(text)),
         text: text.to_owned(),
         chips,
     };
@@ -175,12 +181,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 }
 
 impl Found {
-    fn group(self, kind: Kind, is_alone: bool, address: &dyn Fn(Option<Kind>) -> String) -> Group {
+    fn group(
+        self,
+        kind: Kind,
+        (text, is_alone): (&str, bool),
+        address: &dyn Fn(Option<Kind>) -> String,
+    ) -> Group {
+        let list = kind.list(text);
         let is_cut = self.count > self.hits.len();
         let more = match self.scope {
             _ if is_cut && !is_alone => Some((address(Some(kind)), format!("All {}", self.count))),
-            Some(scope) => Some((self.list, format!("Of {scope} {}; search all", kind.value()))),
-            None => is_cut.then(|| (self.list, "All of them".to_owned())),
+            Some(scope) => Some((list, format!("Of {scope} {}; search all", kind.value()))),
+            None => is_cut.then(|| (list, "All of them".to_owned())),
         };
         Group { name: kind.name(), hits: self.hits, more }
     }
@@ -217,14 +229,13 @@ async fn members(
             href: links::member(&member.id),
             title: marked(&clipped(&member_name(member), MAX_TITLE), needle),
             facts: Markup::default(),
-            words: around(&first_words(member.lens.as_str(), MAX_TEXT), needle),
+            words: excerpt(member.lens.as_str(), needle),
             word: joined.map(|joined| Markup(format!("since {joined}"))).unwrap_or_default(),
         }
     };
     Ok(Found {
         hits: found.iter().take(most).map(hit).collect(),
         count: found.len(),
-        list: format!("/swarm/members?q={}", part(needle.as_str())),
         scope: comparison.is_cut.then(|| comparison.members.len().to_string()),
     })
 }
@@ -249,7 +260,6 @@ async fn subjects(request: &RequestContext, needle: &Needle, most: usize) -> Res
     Ok(Found {
         hits: found.iter().take(most).map(hit).collect(),
         count: found.len(),
-        list: format!("/swarm/subjects?q={}", part(needle.as_str())),
         scope: board.is_cut().then(|| board.subjects().count().to_string()),
     })
 }
@@ -277,9 +287,7 @@ async fn takes(
     let remarks = no_result_texts(tenant, &shown).await?;
     let hit = |take: &PublicTake| {
         let words = match take.open() {
-            Some(take) if take.withheld.is_none() => {
-                around(&first_words(take.draft().body.as_str(), MAX_TEXT), needle)
-            }
+            Some(take) if take.withheld.is_none() => excerpt(take.draft().body.as_str(), needle),
             _ => Markup::default(),
         };
         let name = people.person(take.member_id()).name;
@@ -297,8 +305,7 @@ async fn takes(
     Ok(Found {
         hits: shown.iter().map(hit).collect(),
         count,
-        list: format!("/swarm/takes?q={}", part(needle.as_str())),
-        scope: scan.next_before.map(|_| format!("the newest {searched}")),
+        scope: scan.next_before.map(|_| newest(searched)),
     })
 }
 
@@ -322,16 +329,24 @@ async fn memos(
             href: links::memo(memo.id),
             title: marked(&clipped(&memo_title(memo), MAX_TITLE), needle),
             facts: Markup(facts),
-            words: around(&first_words(&memo.draft.body, MAX_TEXT), needle),
+            words: excerpt(&memo.draft.body, needle),
             word: times.day(memo.published_at.day()),
         }
     };
     Ok(Found {
         hits: shown.map(hit).collect(),
         count: found.len(),
-        list: format!("/swarm/memos?q={}", part(needle.as_str())),
-        scope: page.next_before.map(|_| format!("the newest {searched}")),
+        scope: page.next_before.map(|_| newest(searched)),
     })
+}
+
+fn newest(searched: usize) -> String {
+    format!("the newest {searched}")
+}
+
+/// The part of a write-up around what was found first, without formatting.
+fn excerpt(text: &str, needle: &Needle) -> Markup {
+    around(&first_words(text, MAX_TEXT), needle)
 }
 
 /// A text in which what was found is marked.

@@ -7,7 +7,7 @@ use askama::Template;
 use futures_util::future::try_join_all;
 use http::StatusCode;
 use swarm_core::domain::{Seq, SessionState, SessionSummary};
-use swarm_core::rules::{self, PublicTake, Stage};
+use swarm_core::rules::{self, MIN_SCORED, PublicTake, ScoreFilter, Stage};
 use swarm_core::service::Board;
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
@@ -21,7 +21,7 @@ use super::people::People;
 use super::subject_card::SubjectCard;
 use super::subjects::in_order;
 use super::time_text::TimeFormatter;
-use super::{links, stage_text};
+use super::{links, ranking, stage_text};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
@@ -50,6 +50,8 @@ struct HomePage {
     subjects: Vec<SubjectCard>,
     takes: Vec<TakeView>,
     news: NewsLinks,
+    /// Whether any member is better than the crowd, in a sentence.
+    verdict: Option<String>,
 }
 
 /// The pages of what changed: after which entry of the log.
@@ -83,6 +85,8 @@ struct Records {
     board: Arc<Board>,
     takes: Vec<PublicTake>,
     news: NewsLinks,
+    /// Maximum number of members named in a line.
+    named: usize,
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
@@ -98,16 +102,24 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         let view = TakeView::in_list(take, &subjects, &people, times);
         view.remarked(remarks.get(&take.session_id()))
     });
+    let every_session = ScoreFilter::default();
+    let mut scores = request.served.scores().await;
+    let ranking = scores.ranking(tenant, &every_session, MIN_SCORED).await?;
     let trends = in_order(&records.board, times);
-    let cards = trends.iter().take(MAX_SUBJECTS);
+    let cards = trends.iter().take(request.portion.of(MAX_SUBJECTS));
     let page = HomePage {
         scale: about::scale(),
-        open: records.open.iter().map(|it| open_session(it, &subjects, &people, times)).collect(),
+        open: records
+            .open
+            .iter()
+            .map(|it| open_session(it, records.named, (&subjects, &people), times))
+            .collect(),
         more_open: records.more_open,
         pending: records.pending.iter().map(row).collect(),
         subjects: cards.map(|trend| SubjectCard::new(trend, times)).collect(),
         takes: takes.collect(),
         news: records.news,
+        verdict: ranking::verdict(&ranking.ranking.ranked),
         frame: Frame::new(site.clone(), site.name, "/").with_description(&site.about),
     };
     Ok(html(StatusCode::OK, &page))
@@ -132,13 +144,14 @@ impl Records {
         }
         // First what closes first; what has no deadline last.
         open.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
-        let more_open = open.len() > MAX_OPEN;
-        open.truncate(MAX_OPEN);
+        let most = request.portion.of(MAX_OPEN);
+        let more_open = open.len() > most;
+        open.truncate(most);
         pending.sort_by_key(|session| std::cmp::Reverse(session.id));
-        pending.truncate(MAX_PENDING);
+        pending.truncate(request.portion.of(MAX_PENDING));
         let with_takes = open.iter().map(|session| tenant.session(session.id));
         let open = try_join_all(with_takes).await?;
-        let takes = tenant.newest_takes(MAX_TAKES, None, |_| true).await?.takes;
+        let takes = tenant.newest_takes(request.portion.of(MAX_TAKES), None, |_| true).await?.takes;
         let mut overview = request.served.overview().await;
         let board = overview.board(tenant).await?;
         let end = tenant.log_size().await?;
@@ -149,7 +162,8 @@ impl Records {
                 spans.push((word, after));
             }
         }
-        Ok(Self { open, more_open, pending, board, takes, news: NewsLinks { spans, end } })
+        let named = request.portion.of(MAX_NAMED);
+        Ok(Self { open, more_open, pending, board, takes, news: NewsLinks { spans, end }, named })
     }
 
     fn subjects(&self) -> impl Iterator<Item = &swarm_core::domain::SubjectId> {
@@ -163,8 +177,8 @@ impl Records {
         let author = |take: &PublicTake| take.member_id().clone();
         let mut ids: Vec<_> = self.takes.iter().map(author).collect();
         for (session, takes) in &self.open {
-            ids.extend(takes.iter().map(author).take(MAX_NAMED));
-            ids.extend(missing(session, takes).into_iter().take(MAX_NAMED).cloned());
+            ids.extend(takes.iter().map(author).take(self.named));
+            ids.extend(missing(session, takes).into_iter().take(self.named).cloned());
         }
         ids
     }
@@ -178,8 +192,8 @@ fn missing<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> 
 
 fn open_session(
     (session, takes): &SessionWithTakes,
-    subjects: &Subjects,
-    people: &People,
+    named: usize,
+    (subjects, people): (&Subjects, &People),
     times: TimeFormatter,
 ) -> OpenSession {
     let expected = session.roster.as_ref().map(|roster| roster.expected().count());
@@ -201,11 +215,11 @@ fn open_session(
         question: question.map(|text| clipped(text.as_str(), MAX_QUESTION)),
         deadline: stage_text::deadline(&summary, times),
         filed,
-        people: Named::new(&ids, MAX_NAMED, people),
+        people: Named::new(&ids, named, people),
         missing: match stage_text::stage_of(&summary, times) {
             Stage::Scheduled => Named::default(),
-            _ => Named::new(&missing(session, takes), MAX_NAMED, people),
+            _ => Named::new(&missing(session, takes), named, people),
         },
-        strip: (open.count() > 0).then(|| (strip(&counts), counts.words())),
+        strip: (open.count() > 0).then(|| (strip(&counts), counts.sides())),
     }
 }

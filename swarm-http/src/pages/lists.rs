@@ -12,7 +12,7 @@ use swarm_core::{Error, MemberId, Refusal, SessionId, Take, TakeId, Tenant};
 
 use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
-use super::markup::{Markup, escape, named};
+use super::markup::{Markup, clipped, escape, named};
 use super::people::{People, Person};
 use super::result::ResultView;
 use super::time_text::{TimeFormatter, span};
@@ -64,9 +64,12 @@ impl Subjects {
     }
 }
 
+/// Longest name of a subject on pages, in letters.
+const MAX_SUBJECT: usize = 100;
+
 /// The subject's name, or its id if it has no visible name.
 pub(super) fn subject_title(subject: &Subject) -> String {
-    named(&subject.name, subject.id.as_str())
+    clipped(&named(&subject.name, subject.id.as_str()), MAX_SUBJECT)
 }
 
 /// The memo's title, or a placeholder if the title is not visible.

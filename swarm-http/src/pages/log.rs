@@ -104,7 +104,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let kinds = request.filter("kind", LogFilter::kinds)?.unwrap_or_default();
     let size = tenant.log_size().await?.0;
     let end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
-    let (entries, start) = newest(tenant, &kinds, end).await?;
+    let (entries, start) = newest(tenant, &kinds, end, request.portion.of(PER_PAGE)).await?;
     let people = acts::people(tenant, &entries).await?;
     let mut rows = Vec::with_capacity(entries.len());
     let is_signed = request.served.signed_log().is_some();
@@ -144,10 +144,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-/// The newest entries of these kinds, of all if none is named, up to the one with the number `end`, newest first; and the number
-/// after which they were looked for.
-async fn newest(tenant: &Tenant, kinds: &[&str], end: u64) -> Result<(Vec<PageEntry>, u64), Error> {
-    let at_once = if kinds.is_empty() { PER_PAGE as u64 } else { SCANNED_AT_ONCE };
+/// The newest entries of these kinds, of all if none is named, up to the one with the number `end`, newest first and `most` of
+/// them; and the number after which they were looked for.
+async fn newest(
+    tenant: &Tenant,
+    kinds: &[&str],
+    end: u64,
+    most: usize,
+) -> Result<(Vec<PageEntry>, u64), Error> {
+    let at_once = if kinds.is_empty() { most as u64 } else { SCANNED_AT_ONCE };
     let (mut found, mut end) = (Vec::new(), end);
     for _ in 0..MAX_SCANS {
         let start = end.saturating_sub(at_once);
@@ -164,7 +169,7 @@ async fn newest(tenant: &Tenant, kinds: &[&str], end: u64) -> Result<(Vec<PageEn
             }
             let seq = entry.seq().0;
             found.push(entry);
-            if found.len() == PER_PAGE {
+            if found.len() == most {
                 return Ok((found, seq.saturating_sub(1)));
             }
         }

@@ -98,6 +98,11 @@ fn is_invisible(letter: char) -> bool {
             | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Returns whether a character alone has no shape: controls and marks, but not spaces.
+pub(crate) fn is_unseen(letter: char) -> bool {
+    is_forbidden(letter) || (is_invisible(letter) && !letter.is_whitespace())
+}
+
 /// Cuts a text to about `room` letters of average width. For places with the whole text nearby.
 pub(crate) fn clipped(text: &str, room: usize) -> String {
     if width(text) <= room {

@@ -70,6 +70,8 @@ struct MemberPage {
     later: bool,
     next: Option<String>,
     memos: Vec<(Markup, String, String)>,
+    /// The address of all its memos, if not all are on the page.
+    every_memo: Option<String>,
     key: Option<String>,
     /// The paths of the takes as CSV and JSON.
     files: [String; 2],
@@ -117,7 +119,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let before = number_param(&request, "before")?.map(SessionId);
-    let found = tenant.member_takes(&member.id, PER_PAGE, before).await?;
+    let found = tenant.member_takes(&member.id, request.portion.of(PER_PAGE), before).await?;
     let expected =
         tenant.filed_of_expected(&member.id, &found.takes, EXPECTED_AMONG, before).await?;
     let every_session = ScoreFilter::default();
@@ -132,6 +134,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let ids = of_takes.chain(owed.map(|session| &session.subject_id));
     let subjects = Subjects::find(tenant, ids).await?;
     let mut memos = tenant.memos_of(&member.id).await?;
+    let most_memos = request.portion.of(MAX_MEMOS);
     memos.sort_unstable_by_key(|memo| std::cmp::Reverse(memo.id));
     let base = links::member(&member.id);
     let address = |before: SessionId| format!("{base}?before={before}");
@@ -156,13 +159,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
         figures: figures(&takes, expected),
         record: RecordView::of(&record),
-        charts: charts(&takes, &subjects, times),
+        charts: charts(&takes, request.portion.of(MAX_CHARTS), &subjects, times),
         takes: takes.iter().map(|take| line(take, &subjects, times)).collect(),
         api_record: format!("/api/swarm/members/{}/record", links::part(member.id.as_str())),
         every_take: format!("/swarm/takes?member={}", links::part(member.id.as_str())),
         later: before.is_some(),
         next: found.next_before.map(address),
-        memos: memos.iter().take(MAX_MEMOS).map(memo).collect(),
+        memos: memos.iter().take(most_memos).map(memo).collect(),
+        every_memo: (memos.len() > most_memos)
+            .then(|| format!("/swarm/memos?member={}", links::part(member.id.as_str()))),
         key: member
             .public_key
             .as_ref()
@@ -297,7 +302,12 @@ fn figures(takes: &[OpenTake], (filed, expected): (usize, usize)) -> Vec<(&'stat
 }
 
 /// A chart for each subject, those with the most recent takes first.
-fn charts(takes: &[OpenTake], subjects: &Subjects, times: TimeFormatter) -> Vec<SubjectChart> {
+fn charts(
+    takes: &[OpenTake],
+    most: usize,
+    subjects: &Subjects,
+    times: TimeFormatter,
+) -> Vec<SubjectChart> {
     let takes: Vec<_> = takes.iter().filter(|filed| filed.session.counts()).collect();
     let mut ids: Vec<&SubjectId> = Vec::new();
     for take in &takes {
@@ -317,7 +327,7 @@ fn charts(takes: &[OpenTake], subjects: &Subjects, times: TimeFormatter) -> Vec<
             facts: subject_facts(of_subject.len(), changes, &figures),
         }
     };
-    ids.into_iter().take(MAX_CHARTS).map(chart).collect()
+    ids.into_iter().take(most).map(chart).collect()
 }
 
 /// `8 takes · changed stance twice · 0.84 from the others · against the consensus in 1 of 5`

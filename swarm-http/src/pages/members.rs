@@ -99,8 +99,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut found: Vec<_> = comparison.members.iter().filter(is_match).collect();
     let sort = find.sort(&SORTS);
     sort_by(&mut found, sort, &records);
-    let rows = find.rows(&request, found.len(), PER_PAGE)?;
-    let shown = found.iter().skip(rows.skipped).take(PER_PAGE);
+    let per_page = request.portion.of(PER_PAGE);
+    let rows = find.rows(&request, found.len(), per_page)?;
+    let shown = found.iter().skip(rows.skipped).take(per_page);
     let title = part_title(&find.sorted_title("Members", &SORTS), "from", rows.from());
     let page = MembersPage {
         members: shown.map(|compared| row(compared, &records, times)).collect(),
@@ -258,15 +259,15 @@ async fn look(
     find: &ListFilter,
     after: Option<MemberId>,
 ) -> Result<(Vec<Arc<Member>>, Option<MemberId>), ApiError> {
-    let needle = find.needle();
+    let (needle, per_page) = (find.needle(), request.portion.of(PER_PAGE));
     let is_match =
         |member: &Arc<Member>| needle.as_ref().is_none_or(|needle| needle.is_in_member(member));
     let (mut found, mut next) = (Vec::new(), after);
     for _ in 0..MAX_READS {
-        let (read, more) = request.tenant().member_page(next, PER_PAGE - found.len()).await?;
+        let (read, more) = request.tenant().member_page(next, per_page - found.len()).await?;
         found.extend(read.into_iter().filter(is_match));
         next = more;
-        if next.is_none() || found.len() == PER_PAGE {
+        if next.is_none() || found.len() == per_page {
             break;
         }
     }

@@ -52,7 +52,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         subject: find.value("subject").and_then(|id| SubjectId::parse(id).ok()),
         needle: find.needle(),
     };
-    let MemoPage { memos, next_before, .. } = tenant.memo_page(&filter, PER_PAGE, before).await?;
+    let per_page = request.portion.of(PER_PAGE);
+    let MemoPage { memos, next_before, .. } = tenant.memo_page(&filter, per_page, before).await?;
     let MemoFilter { member, subject, .. } = filter;
     let ids = memos.iter().filter_map(|memo| memo.draft.subject_id.as_ref()).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;

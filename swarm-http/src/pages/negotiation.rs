@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue};
 
 use super::error_page;
 use super::frame::SiteContext;
+use super::page_size::{Limit, fitting};
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Route, Work, read};
 use crate::response::accept::{accept, preference};
@@ -19,17 +20,33 @@ pub(crate) fn page(
     record: impl AsyncHandler<RequestContext>,
     page: impl AsyncHandler<RequestContext>,
 ) -> Route {
+    page_within(Limit::WithStyles, path, schema, record, page)
+}
+
+/// As [`page`], for a page of this size.
+pub(crate) fn page_within(
+    limit: Limit,
+    path: &'static str,
+    schema: &'static str,
+    record: impl AsyncHandler<RequestContext>,
+    page: impl AsyncHandler<RequestContext>,
+) -> Route {
     let either = Arc::new((record, page));
     let route = read(path, move |request: RequestContext| {
         let either = Arc::clone(&either);
-        async move { answer(&either.0, &either.1, request).await }
+        async move { answer(limit, &either.0, &either.1, request).await }
     });
     route.with(Work::Long).answers(200, &["text/html", schema])
 }
 
 /// A route that answers only a page. Its errors are pages too, if the client prefers HTML.
 pub(crate) fn page_alone(path: &'static str, page: impl AsyncHandler<RequestContext>) -> Route {
-    read(path, with_error_pages(page)).with(Work::Long).answers(200, &["text/html"])
+    let page = Arc::new(page);
+    let fitted = move |request: RequestContext| {
+        let page = Arc::clone(&page);
+        async move { fitting(Limit::WithStyles, request, |request| page.answer(request)).await }
+    };
+    read(path, with_error_pages(fitted)).with(Work::Long).answers(200, &["text/html"])
 }
 
 /// The same handler, with pages for its errors if the client prefers HTML.
@@ -56,6 +73,7 @@ pub(crate) fn with_error_pages(
 }
 
 async fn answer(
+    limit: Limit,
     record: &impl AsyncHandler<RequestContext>,
     page: &impl AsyncHandler<RequestContext>,
     request: RequestContext,
@@ -64,7 +82,8 @@ async fn answer(
         record.answer(request).await.unwrap_or_else(ApiError::into_answer)
     } else {
         let site = SiteContext::of(&request);
-        let page = read_consistently(request, |request| page.answer(request)).await;
+        let consistent = |request| read_consistently(request, |request| page.answer(request));
+        let page = fitting(limit, request, consistent).await;
         page.unwrap_or_else(|error| error_page::page(site, error))
     };
     answer.headers.insert(VARY, HeaderValue::from_static("Accept"));

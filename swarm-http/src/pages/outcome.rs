@@ -12,9 +12,6 @@ use super::markup::Markup;
 use super::people::{People, Person};
 use super::time_text::{TimeFormatter, span};
 
-/// Maximum number of members listed with their scores.
-const LISTED: usize = 30;
-
 /// What a session asks.
 pub(super) struct QuestionView {
     pub(super) text: Option<String>,
@@ -63,20 +60,25 @@ pub(super) struct ScoreRow {
 }
 
 impl OutcomeView {
-    /// The outcome of a session; `None` until one is recorded.
-    pub(super) fn of(session: &Session, people: &People, times: TimeFormatter) -> Option<Self> {
+    /// The outcome of a session, with the scores of `most` members; `None` until one is recorded.
+    pub(super) fn of(
+        session: &Session,
+        most: usize,
+        people: &People,
+        times: TimeFormatter,
+    ) -> Option<Self> {
         let outcome = session.outcome.as_ref()?;
         Some(Self {
             outcome: outcome_text(session, outcome),
             recorded: times.time(outcome.recorded_at),
             source: outcome.source.as_ref().map(|source| source.as_str().to_owned()),
-            scores: ScoresView::of(session, people),
+            scores: ScoresView::of(session, most, people),
         })
     }
 }
 
 impl ScoresView {
-    fn of(session: &Session, people: &People) -> Option<Self> {
+    fn of(session: &Session, most: usize, people: &People) -> Option<Self> {
         let quotes = &session.snapshot.as_ref()?.quotes;
         let found = scores(session.id, counted_outcome(session)?, quotes);
         let crowd = found.crowd?;
@@ -91,8 +93,8 @@ impl ScoresView {
             crowd: on_scale(crowd.forecast),
             crowd_loss: figure(crowd.loss),
             neutral_loss: figure(found.neutral.loss),
-            rows: found.scores.iter().take(LISTED).map(row).collect(),
-            more: found.scores.len().saturating_sub(LISTED),
+            rows: found.scores.iter().take(most).map(row).collect(),
+            more: found.scores.len().saturating_sub(most),
         })
     }
 }

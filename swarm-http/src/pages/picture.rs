@@ -1,86 +1,278 @@
-//! `/swarm/sessions/<id>/picture.png`: the stance field of a session, for link previews. It has no text,
-//! because a server may have no fonts; the preview has the words.
+//! `/swarm/sessions/<id>/picture.png`: a session for link previews: subject, day, result, how many filed, and the stances.
+//!
+//! Others keep the picture, so it says nothing that changes with the time alone.
 
 use http::StatusCode;
-use swarm_core::rules::{Position, PublicTake};
+use swarm_core::Session;
+use swarm_core::domain::{Figures, SessionState};
+use swarm_core::rules::{Position, PublicTake, resolve};
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Rect, Transform};
 
+use super::charts::{STANCES, signed};
+use super::lettering::{fitted, shape, width};
+use super::lists::{self, counts_of};
+use super::result::ResultView;
+use super::stage_text;
+use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
 
-/// Width and height, as previews crop them, in pixels.
+/// Width and height, as previews crop them, and the width of the margins, in pixels.
 const WIDTH: f32 = 1_200.0;
 const HEIGHT: f32 = 630.0;
+const MARGIN: f32 = 64.0;
 
 /// Maximum number of dots.
 const MAX_DOTS: usize = 250;
 
+type Rgb = [u8; 3];
+
 /// The colours of the style sheet in light mode.
-const PAPER: [u8; 3] = [0xfb, 0xfa, 0xf7];
-const INK: [u8; 3] = [0x1d, 0x1c, 0x1a];
-const LINE: [u8; 3] = [0xe2, 0xde, 0xd5];
-const AXIS_LINE: [u8; 3] = [0x85, 0x7f, 0x75];
-const STANCES: [[u8; 3]; 5] =
+const PAPER: Rgb = [0xfb, 0xfa, 0xf7];
+const INK: Rgb = [0x1d, 0x1c, 0x1a];
+const QUIET: Rgb = [0x62, 0x5f, 0x58];
+const LINE: Rgb = [0xe2, 0xde, 0xd5];
+const AXIS_LINE: Rgb = [0x85, 0x7f, 0x75];
+const COLORS: [Rgb; 5] =
     [[0x8f, 0x1d, 0x12], [0xc0, 0x70, 0x3a], AXIS_LINE, [0x5a, 0x92, 0xc4], [0x0f, 0x4a, 0x86]];
 
-/// Vertical positions of the top of the field and of its axis, and the radius of a dot.
-const TOP: f32 = 70.0;
-const AXIS: f32 = 520.0;
-const RADIUS: f32 = 15.0;
+/// Sizes of the subject, at most and at least, of the figure, of the words below it, and of all else.
+const SUBJECT: (f32, f32) = (76.0, 52.0);
+const FIGURE: f32 = 120.0;
+const WORDS: f32 = 40.0;
+const SMALL: f32 = 30.0;
 
-pub(crate) async fn session(request: RequestContext) -> Reply {
-    let (session, takes) = request.tenant().session(request.session_id()?).await?;
-    let positions: Vec<_> = match session.snapshot.as_deref() {
-        Some(snapshot) => snapshot.quotes.iter().filter_map(Position::of_quote).collect(),
-        None => takes
-            .iter()
-            .filter_map(PublicTake::open)
-            .filter_map(|it| Position::of_take(it))
-            .collect(),
-    };
-    let snapshot = session.snapshot.as_ref().filter(|_| session.voided.is_none());
-    let consensus = snapshot.and_then(|snapshot| snapshot.figures.consensus.as_ref());
-    let mut answer = Answer::new(StatusCode::OK, "image/png", String::new());
-    // Only a picture without area cannot be drawn.
-    answer.body = png(&positions, consensus.map(|it| it.score)).unwrap_or_default().into();
-    Ok(answer.of_session(&session))
+/// The field of stances: its left and right edge, its top, its axis, and the radius of a dot.
+const FIELD: (f32, f32) = (600.0, WIDTH - MARGIN);
+const TOP: f32 = 250.0;
+const AXIS: f32 = 500.0;
+const RADIUS: f32 = 10.0;
+
+/// The bar of the stances at the foot: its top and its height.
+const BAR: (f32, f32) = (548.0, 22.0);
+
+/// What the picture shows.
+struct Card {
+    desk: String,
+    subject: String,
+    /// `26 Nov 2026 · published`
+    day: String,
+    /// The largest words: a score and its stance, or what there is in its place.
+    figure: Figure,
+    /// Up to two lines below: `9 of 11 agree`, `22 of 24 members filed`.
+    lines: Vec<String>,
+    positions: Vec<Position>,
+    /// What stands in place of the field where there are no positions.
+    empty: &'static str,
+    /// The members of each stance, from bearish to bullish, and of others.
+    counts: ([usize; 5], usize),
 }
 
-/// Five columns, bearish to bullish; height is confidence, and a triangle below is the consensus.
-fn png(positions: &[Position], consensus: Option<f64>) -> Option<Vec<u8>> {
-    let mut pixels = Pixmap::new(WIDTH as u32, HEIGHT as u32)?;
-    let [red, green, blue] = PAPER;
-    pixels.fill(Color::from_rgba8(red, green, blue, 255));
-    for rank in [-2.0, -1.0, 0.0, 1.0, 2.0] {
-        let line = Rect::from_xywh(column(rank) - 1.0, TOP, 2.0, AXIS - TOP)?;
-        pixels.fill_rect(line, &paint(LINE), Transform::identity(), None);
-    }
-    let axis = Rect::from_xywh(60.0, AXIS - 1.0, WIDTH - 120.0, 3.0)?;
-    pixels.fill_rect(axis, &paint(AXIS_LINE), Transform::identity(), None);
-    for (position, (x, y)) in positions.iter().zip(places(positions)) {
-        let at = usize::try_from(position.rank.clamp(-2, 2) + 2).ok()?;
-        for (radius, color) in [(RADIUS + 2.0, PAPER), (RADIUS, *STANCES.get(at)?)] {
-            fill(&mut pixels, PathBuilder::from_circle(x, y, radius), color);
+enum Figure {
+    /// A score, with the index of the nearest stance and whether it is a result.
+    Score(f64, usize, bool),
+    Words(&'static str),
+}
+
+pub(crate) async fn session(request: RequestContext) -> Reply {
+    let tenant = request.tenant();
+    let (session, takes) = tenant.session(request.session_id()?).await?;
+    let (_, subject) = lists::subject(tenant, &session.subject_id).await?;
+    let desk = request.served.config().name.clone();
+    let mut answer = Answer::new(StatusCode::OK, "image/png", String::new());
+    // Only a picture without area cannot be drawn.
+    answer.body = Card::of(&session, &takes, desk, subject).png().unwrap_or_default().into();
+    Ok(answer)
+}
+
+impl Card {
+    fn of(session: &Session, takes: &[PublicTake], desk: String, subject: String) -> Self {
+        let latest = resolve(takes);
+        let open = latest.iter().filter_map(PublicTake::open);
+        let snapshot = session.snapshot.as_deref();
+        let (positions, counts) = match snapshot {
+            Some(snapshot) => {
+                let stances = snapshot.quotes.iter().map(|quote| quote.stance.as_str());
+                let positions = snapshot.quotes.iter().filter_map(Position::of_quote).collect();
+                (positions, counts_of(stances))
+            }
+            None => {
+                let stances = open.clone().map(|take| take.draft().stance.as_str());
+                let positions = open.clone().filter_map(|it| Position::of_take(it)).collect();
+                (positions, counts_of(stances))
+            }
+        };
+        let figures = snapshot.map(|snapshot| &snapshot.figures);
+        let day = TimeFormatter::whole_day(session.date);
+        Self {
+            desk,
+            subject,
+            day: format!("{day} · {}", stage(session)),
+            figure: Figure::of(session, figures),
+            lines: lines(session, figures, latest.len()),
+            empty: match (latest.is_empty(), session.is_sealed()) {
+                (true, _) => "no takes yet",
+                (false, true) => "",
+                (false, false) => "no stance of the five",
+            },
+            positions,
+            counts: (counts.known, counts.other),
         }
-        if position.rank == 0 {
-            // Hollow, as on the pages.
-            fill(&mut pixels, PathBuilder::from_circle(x, y, RADIUS - 5.0), PAPER);
+    }
+}
+
+/// The state and the flags, which change by acts alone: `published, no quorum`.
+fn stage(session: &Session) -> String {
+    let state = stage_text::state_word(session.state);
+    let flags = stage_text::flags(&session.summary());
+    [state].into_iter().chain(flags).collect::<Vec<_>>().join(", ")
+}
+
+impl Figure {
+    fn of(session: &Session, figures: Option<&Figures>) -> Self {
+        if session.voided.is_some() {
+            return Self::Words("void");
+        }
+        let consensus = figures.and_then(|figures| Some((figures, figures.consensus.as_ref()?)));
+        if let Some((figures, consensus)) = consensus {
+            let place = STANCES.iter().position(|stance| *stance == consensus.stance);
+            let is_result = figures.quorum.as_ref().is_none_or(|quorum| quorum.met);
+            return Self::Score(consensus.score, place.unwrap_or(2), is_result);
+        }
+        Self::Words(match (figures, session.state) {
+            (Some(_), _) => "no consensus",
+            (None, SessionState::Scheduled) => "announced",
+            (None, _) if session.is_sealed() => "sealed",
+            (None, SessionState::Collecting) => "open",
+            (None, _) => "closed",
+        })
+    }
+}
+
+/// The lines below the figure.
+fn lines(session: &Session, figures: Option<&Figures>, filed: usize) -> Vec<String> {
+    let agreement = figures.filter(|_| session.voided.is_none()).and_then(ResultView::of);
+    let until = session.window_closes_at.filter(|_| figures.is_none());
+    let first = match (agreement, until) {
+        (Some(result), _) => Some(result.quorum_missed.unwrap_or(result.agreement)),
+        (None, Some(until)) => Some(format!("until {}", TimeFormatter::whole_time(until))),
+        (None, None) => None,
+    };
+    let filed = figures.map_or(filed, |figures| figures.participation.members);
+    let expected = session.roster.as_ref().map(|roster| roster.expected().count());
+    let filed = match (expected, filed) {
+        (Some(expected), filed) => format!("{filed} of {expected} members filed"),
+        (None, 1) => "1 member filed".to_owned(),
+        (None, filed) => format!("{filed} members filed"),
+    };
+    first.into_iter().chain([filed]).collect()
+}
+
+impl Card {
+    fn png(&self) -> Option<Vec<u8>> {
+        let mut pixels = Pixmap::new(WIDTH as u32, HEIGHT as u32)?;
+        let [red, green, blue] = PAPER;
+        pixels.fill(Color::from_rgba8(red, green, blue, 255));
+        self.draw_words(&mut pixels);
+        if self.positions.is_empty() {
+            let x = (FIELD.0 + FIELD.1 - width(self.empty, SMALL)) / 2.0;
+            write(&mut pixels, self.empty, SMALL, (x, (TOP + AXIS) / 2.0), AXIS_LINE);
+        } else {
+            self.draw_field(&mut pixels);
+        }
+        self.draw_bar(&mut pixels);
+        pixels.encode_png().ok()
+    }
+
+    fn draw_words(&self, pixels: &mut Pixmap) {
+        let room = WIDTH - 2.0 * MARGIN;
+        let desk = fitted(&self.desk, SMALL, room);
+        write(pixels, &desk, SMALL, (MARGIN, 74.0), QUIET);
+        let whole = width(&self.subject, SUBJECT.0).max(1.0);
+        let size = (SUBJECT.0 * room / whole).clamp(SUBJECT.1, SUBJECT.0);
+        let subject = fitted(&self.subject, size, room);
+        write(pixels, &subject, size, (MARGIN, 160.0), INK);
+        write(pixels, &fitted(&self.day, SMALL, room), SMALL, (MARGIN, 210.0), QUIET);
+        let room = FIELD.0 - MARGIN - 40.0;
+        let mut y = 350.0;
+        match self.figure {
+            Figure::Score(score, place, is_result) => {
+                let figure = signed(score);
+                let figure = if is_result { figure } else { format!("({figure})") };
+                let color = if is_result { INK } else { AXIS_LINE };
+                write(pixels, &figure, FIGURE, (MARGIN, y), color);
+                y += 58.0;
+                let stance = STANCES.get(place).copied().unwrap_or_default();
+                let color = COLORS.get(place).copied().unwrap_or(INK);
+                let words = if is_result { stance } else { "mean of those filed" };
+                write(pixels, words, WORDS, (MARGIN, y), if is_result { color } else { QUIET });
+            }
+            Figure::Words(words) => {
+                let size = FIGURE.min(FIGURE * room / width(words, FIGURE).max(1.0));
+                write(pixels, words, size, (MARGIN, y), INK);
+            }
+        }
+        for line in &self.lines {
+            y += 44.0;
+            write(pixels, &fitted(line, SMALL, room), SMALL, (MARGIN, y), QUIET);
         }
     }
-    if let Some(score) = consensus {
-        let (x, y) = (column(score.clamp(-2.0, 2.0) as f32), AXIS + 12.0);
-        let mut triangle = PathBuilder::new();
-        triangle.move_to(x, y);
-        triangle.line_to(x + 26.0, y + 40.0);
-        triangle.line_to(x - 26.0, y + 40.0);
-        triangle.close();
-        fill(&mut pixels, triangle.finish(), INK);
+
+    /// Five columns, bearish to bullish; height is confidence, and a line through them the score.
+    fn draw_field(&self, pixels: &mut Pixmap) {
+        for rank in [-2.0, -1.0, 0.0, 1.0, 2.0] {
+            rectangle(pixels, (column(rank) - 1.0, TOP, 2.0, AXIS - TOP), LINE);
+        }
+        rectangle(pixels, (FIELD.0, AXIS - 1.0, FIELD.1 - FIELD.0, 3.0), AXIS_LINE);
+        if let Figure::Score(score, _, is_result) = self.figure {
+            let x = column(score.clamp(-2.0, 2.0) as f32);
+            let color = if is_result { INK } else { AXIS_LINE };
+            rectangle(pixels, (x - 2.0, TOP - 14.0, 4.0, AXIS - TOP + 14.0), color);
+        }
+        for (position, (x, y)) in self.positions.iter().zip(places(&self.positions)) {
+            let at = usize::try_from(position.rank.clamp(-2, 2) + 2).unwrap_or(2);
+            let color = COLORS.get(at).copied().unwrap_or(INK);
+            for (radius, color) in [(RADIUS + 2.0, PAPER), (RADIUS, color)] {
+                fill(pixels, PathBuilder::from_circle(x, y, radius), color);
+            }
+            if position.rank == 0 {
+                // Hollow, as on the pages.
+                fill(pixels, PathBuilder::from_circle(x, y, RADIUS - 4.0), PAPER);
+            }
+        }
     }
-    pixels.encode_png().ok()
+
+    /// How many members have each stance, as one bar, with the sides below. Nothing where no stance is known.
+    fn draw_bar(&self, pixels: &mut Pixmap) {
+        let (counts, other) = self.counts;
+        let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
+        let total = number(counts.iter().sum::<usize>() + other);
+        if total == 0.0 {
+            return;
+        }
+        let (whole, mut x) = (WIDTH - 2.0 * MARGIN, MARGIN);
+        rectangle(pixels, (x, BAR.0, whole, BAR.1), LINE);
+        for (count, color) in counts.into_iter().zip(COLORS).filter(|(count, _)| *count > 0) {
+            let wide = whole * number(count) / total;
+            rectangle(pixels, (x, BAR.0, wide, BAR.1), color);
+            x += wide;
+        }
+        let [bearish, cautious, neutral, constructive, bullish] = counts;
+        let (y, size) = (BAR.0 + BAR.1 + 34.0, 24.0);
+        for (count, word, part) in [
+            (bearish + cautious, "against", 0.0),
+            (neutral, "neutral", 0.5),
+            (constructive + bullish, "for", 1.0),
+        ] {
+            let text = format!("{count} {word}");
+            let x = MARGIN + (WIDTH - 2.0 * MARGIN - width(&text, size)) * part;
+            write(pixels, &text, size, (x, y), QUIET);
+        }
+    }
 }
 
 fn column(rank: f32) -> f32 {
-    160.0 + 220.0 * (rank + 2.0)
+    FIELD.0 + 30.0 + 112.0 * (rank + 2.0)
 }
 
 /// The places of the first dots: those that would overlap are moved right, up to the next column.
@@ -88,9 +280,9 @@ fn places(positions: &[Position]) -> Vec<(f32, f32)> {
     let mut places: Vec<(f32, f32)> = Vec::new();
     for position in positions.iter().take(MAX_DOTS) {
         let confidence = position.confidence.clamp(0.0, 1.0) as f32;
-        let y = AXIS - 40.0 - (AXIS - TOP - 60.0) * confidence;
+        let y = AXIS - 20.0 - (AXIS - TOP - 30.0) * confidence;
         let mut x = column(f32::from(position.rank));
-        let last = x + 180.0;
+        let last = (x + 88.0).min(FIELD.1 - RADIUS);
         let overlaps = |x: f32| places.iter().any(|(a, b)| (a - x).hypot(b - y) < 2.0 * RADIUS);
         while x < last && overlaps(x) {
             x += RADIUS;
@@ -100,13 +292,23 @@ fn places(positions: &[Position]) -> Vec<(f32, f32)> {
     places
 }
 
-fn paint([red, green, blue]: [u8; 3]) -> Paint<'static> {
+fn write(pixels: &mut Pixmap, text: &str, size: f32, at: (f32, f32), color: Rgb) {
+    fill(pixels, shape(text, size, at), color);
+}
+
+fn rectangle(pixels: &mut Pixmap, (x, y, wide, high): (f32, f32, f32, f32), color: Rgb) {
+    if let Some(area) = Rect::from_xywh(x, y, wide, high) {
+        pixels.fill_rect(area, &paint(color), Transform::identity(), None);
+    }
+}
+
+fn paint([red, green, blue]: Rgb) -> Paint<'static> {
     let mut paint = Paint::default();
     paint.set_color_rgba8(red, green, blue, 255);
     paint
 }
 
-fn fill(pixels: &mut Pixmap, path: Option<tiny_skia::Path>, color: [u8; 3]) {
+fn fill(pixels: &mut Pixmap, path: Option<tiny_skia::Path>, color: Rgb) {
     if let Some(path) = path {
         pixels.fill_path(&path, &paint(color), FillRule::Winding, Transform::identity(), None);
     }
@@ -116,17 +318,42 @@ fn fill(pixels: &mut Pixmap, path: Option<tiny_skia::Path>, color: [u8; 3]) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn picture_is_a_png_of_bounded_size() {
+    fn card(subject: &str, members: i32) -> Card {
         let position = |nth: i32| Position {
             rank: i8::try_from(nth % 5).unwrap_or_default() - 2,
             confidence: f64::from(nth) / 5_000.0,
         };
-        let many: Vec<_> = (0..5_000).map(position).collect();
-        for (positions, score) in [(&[][..], None), (&many, Some(-0.4))] {
-            let png = png(positions, score).unwrap();
+        Card {
+            desk: "Acme".to_owned(),
+            subject: subject.to_owned(),
+            day: "26 Nov 2026 · published".to_owned(),
+            figure: Figure::Score(0.7, 3, true),
+            lines: vec!["9 of 11 agree".to_owned()],
+            positions: (0..members).map(position).collect(),
+            empty: "no takes yet",
+            counts: ([usize::try_from(members).unwrap(); 5], 3),
+        }
+    }
+
+    #[test]
+    fn picture_is_a_png_of_bounded_size() {
+        let long = "W\u{202e}金<&".repeat(50_000);
+        for (subject, members) in [("Aurora", 0), ("", 5_000), (&long, 60)] {
+            let png = card(subject, members).png().unwrap();
             assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
             assert!((1_000..300_000).contains(&png.len()), "{}", png.len());
         }
+    }
+
+    #[test]
+    fn words_are_on_the_picture() {
+        let pixels = |card: &Card| card.png().unwrap();
+        let plain = card("Aurora", 5);
+        assert_eq!(pixels(&plain), pixels(&card("Aurora", 5)));
+        assert_ne!(pixels(&plain), pixels(&card("Borealis", 5)));
+        let negative = Card { figure: Figure::Score(-0.7, 1, true), ..card("Aurora", 5) };
+        assert_ne!(pixels(&plain), pixels(&negative));
+        let fewer = Card { lines: vec!["8 of 11 agree".to_owned()], ..card("Aurora", 5) };
+        assert_ne!(pixels(&plain), pixels(&fewer));
     }
 }

@@ -29,6 +29,8 @@ struct RankingPage {
     since: String,
     min: usize,
     sessions: usize,
+    /// Whether anybody is better than the crowd, in a sentence.
+    verdict: Option<String>,
     ranked: Vec<Row>,
     unranked: Vec<Row>,
     /// Whether nobody has a place.
@@ -61,11 +63,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let ranking = &named.ranking;
     let ranked = with_baselines(&named);
     let count = ranked.len() + ranking.unranked.len();
-    let shown = skipped.saturating_add(PER_PAGE);
+    let per_page = request.portion.of(PER_PAGE);
+    let shown = skipped.saturating_add(per_page);
     let unranked = ranking.unranked.iter().map(Entry::Member);
     let mut rows: Vec<_> = ranked.into_iter().map(|entry| (true, entry)).collect();
     rows.extend(unranked.map(|entry| (false, entry)));
-    let rows = rows.into_iter().skip(skipped).take(PER_PAGE);
+    let rows = rows.into_iter().skip(skipped).take(per_page);
     let (ranked, unranked): (Vec<_>, Vec<_>) = rows.partition(|(is_ranked, _)| *is_ranked);
     let view = |rows: Vec<(bool, Entry<'_>)>| -> Vec<Row> {
         rows.into_iter().map(|(_, entry)| entry.row(&named)).collect()
@@ -83,6 +86,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         since: filter.since.map(|day| day.to_string()).unwrap_or_default(),
         min,
         sessions: ranking.sessions(),
+        verdict: verdict(&ranking.ranked),
         none_ranked: ranking.ranked.is_empty(),
         ranked: view(ranked),
         unranked: view(unranked),
@@ -137,6 +141,35 @@ impl Entry<'_> {
     }
 }
 
+/// How many of the members with a place are better or worse than the crowd, by the intervals of their skill; `None` if no
+/// member has a place.
+pub(super) fn verdict(ranked: &[RankedMember]) -> Option<String> {
+    let of = ranked.len();
+    let with = |is: &dyn Fn(&ScoreFigures) -> bool| {
+        ranked.iter().filter(|member| is(&member.figures)).count()
+    };
+    let better = with(&|figures| figures.low.is_some_and(|low| low > 0.0));
+    let worse = with(&|figures| figures.high.is_some_and(|high| high < 0.0));
+    let number = |count: usize, word: &str| match count {
+        0 => format!("none is {word}"),
+        1 => format!("1 is {word}"),
+        _ => format!("{count} are {word}"),
+    };
+    let others = match of - better - worse {
+        0 => "",
+        1 => "; 1 cannot be told from it",
+        _ => "; the others cannot be told from it",
+    };
+    let members = if of == 1 { "the one member".to_owned() } else { format!("{of} members") };
+    (of > 0).then(|| {
+        let better = number(better, "surely better than the crowd");
+        format!(
+            "Of {members} with a place, {better} and {}{others}.",
+            number(worse, "surely worse")
+        )
+    })
+}
+
 /// The members with a place, and the crowd and always neutral where they would stand; without sessions, nothing.
 fn with_baselines(ranking: &NamedRanking) -> Vec<Entry<'_>> {
     let ranking = &ranking.ranking;
@@ -148,4 +181,38 @@ fn with_baselines(ranking: &NamedRanking) -> Vec<Entry<'_>> {
     // Members stay in their order, and before a baseline that is as good.
     rows.sort_by(|a, b| a.figures().by_skill(b.figures()));
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(low: f64, high: f64) -> RankedMember {
+        let (low, high) = (Some(low), Some(high));
+        RankedMember {
+            member_id: "m".parse().unwrap(),
+            place: Some(1),
+            figures: ScoreFigures { scored: 20, loss: Some(0.1), skill: Some(0.0), low, high },
+        }
+    }
+
+    #[test]
+    fn verdict_counts_whole_intervals() {
+        let [better, unsure, worse] = [(0.1, 0.2), (-0.1, 0.2), (-0.2, -0.1)];
+        let told = |intervals: &[(f64, f64)]| {
+            let ranked: Vec<_> = intervals.iter().map(|(low, high)| member(*low, *high)).collect();
+            verdict(&ranked).unwrap_or_default()
+        };
+        assert_eq!(told(&[]), "");
+        assert_eq!(
+            told(&[better, unsure, unsure, worse, worse]),
+            "Of 5 members with a place, 1 is surely better than the crowd and 2 are surely worse; \
+             the others cannot be told from it."
+        );
+        assert_eq!(
+            told(&[unsure]),
+            "Of the one member with a place, none is surely better than the crowd and none is surely \
+             worse; 1 cannot be told from it."
+        );
+    }
 }

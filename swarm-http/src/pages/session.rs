@@ -1,18 +1,15 @@
-//! `/swarm/sessions/<id>`: a session, its takes, roster and history.
+//! `/swarm/sessions/<id>`: a session: its result, who disagrees, its takes, who has not filed, and the last acts on it.
 
 use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{
-    Brief, LogEntry, LogLine, RosterEntry, SessionAct, SessionEntry, SessionSummary, Snapshot,
-};
+use swarm_core::domain::{Brief, LogLine, RosterEntry, SessionAct, SessionSummary, Snapshot};
 use swarm_core::json::Json;
 use swarm_core::rules::{PublicTake, Stage, dissent, resolve};
 use swarm_core::wire::Problem;
 use swarm_core::{Error, MemberId, Refusal, Session, SessionId};
 
-use super::acts::{self, Terms};
 use super::charts::{Mean, Shares, shares_of, stance_field};
 use super::citation::Citation;
 use super::disagreement::{self, Alike, Moves, Sides};
@@ -22,27 +19,35 @@ use super::lists::{MAX_EXCERPT, Named, StanceRow, TakeView};
 use super::markup::{Markup, clipped};
 use super::outcome::{OutcomeView, QuestionView};
 use super::people::People;
+use super::session_history::{Act, acts, excused_members, history_path, session_entries};
+use super::session_roster::roster_path;
 use super::take_list::{ListedTake, Place};
 use super::time_text::TimeFormatter;
 use super::{card, links, lists, stage_text, take};
 use crate::request::RequestContext;
+use crate::request::portion::Portion;
 use crate::response::{Answer, Reply};
 
-/// Maximum number of members named in a line.
-const NAMED: usize = 60;
+/// Maximum number of members named in a line, of acts, and of members listed with their scores.
+const NAMED: usize = 24;
+const ACTS: usize = 6;
+const SCORED: usize = 20;
 
 /// Length of all excerpts of takes on a page together, and of one at least, in characters.
 const EXCERPTS: usize = 8_000;
-const MIN_EXCERPT: usize = 160;
+const MIN_EXCERPT: usize = 140;
 
 /// Maximum number of members of a stance named in the table below the chart.
-const LISTED: usize = 24;
+const LISTED: usize = 16;
 
 /// Maximum number of members named in the chart.
 const IN_CHART: usize = 250;
 
+/// Maximum number of buckets in the chart of weights and in its table.
+const BUCKETS: usize = 24;
+
 /// Longest excerpt of a prompt, in letters.
-const PROMPT: usize = 4_000;
+const PROMPT: usize = 1_500;
 
 #[derive(Template)]
 #[template(path = "session.html")]
@@ -81,7 +86,11 @@ struct SessionPage {
     later: bool,
     next: Option<String>,
     roster: Option<Expected>,
+    /// The last acts, and how many there were before them.
     acts: Vec<Act>,
+    earlier_acts: usize,
+    history_path: String,
+    roster_path: String,
     brief: Option<BriefView>,
     /// The sessions of the subject before and after this one.
     earlier: Option<(String, Markup)>,
@@ -114,11 +123,6 @@ struct Expected {
     excused: Named,
 }
 
-struct Act {
-    when: Markup,
-    what: String,
-}
-
 struct BriefView {
     when: Markup,
     href: String,
@@ -144,7 +148,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     // Of takes that are sealed nothing is known but when they were filed.
     let place = place.in_order_of(&session);
     place.sort(&mut counted);
-    let (shown, next) = place.part(&counted);
+    let portion = request.portion;
+    let (shown, next) = place.part(&counted, portion);
     let listed = session.roster.as_ref().map(|roster| split(roster.entries(), &counted));
     let snapshot = session.snapshot.as_deref();
     let voices = disagreement::voices(snapshot, &counted);
@@ -156,10 +161,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let people =
         people(&request, &session, &counted, shown, listed.as_ref(), &entries, named).await?;
     let expected = listed.map(|(missing, excused)| Expected {
-        missing: Named::new(&missing, NAMED, &people),
-        excused: Named::new(&excused, NAMED, &people),
+        missing: Named::new(&missing, portion.of(NAMED), &people),
+        excused: Named::new(&excused, portion.of(NAMED), &people),
     });
-    let room = (EXCERPTS / shown.len().max(1)).clamp(MIN_EXCERPT, MAX_EXCERPT);
+    let room = portion.of(EXCERPTS) / shown.len().max(1);
+    let room = room.clamp(portion.of(MIN_EXCERPT), MAX_EXCERPT);
     let view = |take: &PublicTake| {
         let words = take.open().filter(|take| take.withheld.is_none());
         TakeView::excerpted(take, room, &people, times)
@@ -167,6 +173,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .counted_in(take, snapshot)
             .with_remark(words.and_then(|take| alike.text(take.draft().body.as_str())))
     };
+    let all_acts = acts(&entries, &people, times);
     let base = links::session(session.id);
     let here = format!("{}, {}", subject.1, times.day_text(session.date));
     let part = place.title(&format!("Session {}", session.id));
@@ -191,12 +198,16 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         deadline: stage_text::deadline(&summary, times),
         question: QuestionView::of(&session.question, times),
         figures: KeyFigures::of(&session, &counted, times),
-        outcome: OutcomeView::of(&session, &people, times),
+        outcome: OutcomeView::of(&session, portion.of(SCORED), &people, times)
+            .filter(|_| place.is_first()),
         earlier: earlier.map(neighbour),
         following: next_of_subject.map(neighbour),
-        field: field(snapshot, session.voided.is_some(), &counted, &people),
-        sides: Sides::of(&voices, &alike, &people),
-        moves: last.and_then(|last| Moves::of(&last, &session, &voices, &people, times)),
+        field: field((snapshot, session.voided.is_some()), &counted, portion, &people)
+            .filter(|_| place.is_first()),
+        sides: Sides::of(&voices, &alike, &people).filter(|_| place.is_first()),
+        moves: last
+            .filter(|_| place.is_first())
+            .and_then(|last| Moves::of((&last, &session), &voices, portion, &people, times)),
         alike: alike.total(),
         weighted: match snapshot {
             Some(_) => 0,
@@ -206,13 +217,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             }
         },
         orders: place.links(&session, counted.len(), &base),
-        weights: snapshot.filter(|_| session.voided.is_none()).and_then(shares),
+        weights: snapshot
+            .filter(|_| session.voided.is_none() && place.is_first())
+            .and_then(|snapshot| shares(snapshot, portion.of(BUCKETS))),
         takes: place.listed(shown, &counted, view),
         later: !place.is_first(),
         next: next.map(|next| next.address(&base)),
         roster: expected,
-        acts: acts(&entries, &people, times),
-        brief: brief.map(|brief| brief_view(&brief, times)),
+        earlier_acts: all_acts.len().saturating_sub(portion.of(ACTS)),
+        acts: all_acts.into_iter().rev().take(portion.of(ACTS)).rev().collect(),
+        history_path: history_path(session.id),
+        roster_path: roster_path(session.id),
+        brief: brief.map(|brief| brief_view(&brief, portion.of(PROMPT), times)),
         citation: Citation::of_session(
             &site,
             &session,
@@ -244,6 +260,8 @@ struct WithdrawnPage {
     subject: (String, String),
     date: Markup,
     acts: Vec<Act>,
+    earlier_acts: usize,
+    history_path: String,
 }
 
 /// The page of a session that was withdrawn, which the log alone remembers; `None` if there was none with this id.
@@ -258,15 +276,17 @@ async fn withdrawn(
     let Some(last) = last.filter(|entry| entry.act == SessionAct::Withdrawn) else {
         return Ok(None);
     };
-    let members: Vec<_> = session_entries(&entries).filter_map(excused_member).collect();
-    let people = People::find(tenant, members.iter().take(NAMED)).await?;
+    let people = People::find(tenant, &excused_members(&entries)).await?;
+    let (all_acts, most) = (acts(&entries, &people, times), request.portion.of(ACTS));
     let title = format!("Session {id} was withdrawn");
     let frame = Frame::new(SiteContext::of(request), title, links::session(id));
     let page = WithdrawnPage {
         frame: frame.below("/swarm/sessions", "Sessions"),
         subject: lists::subject(tenant, &last.session.subject_id).await?,
         date: times.day(last.session.date),
-        acts: acts(&entries, &people, times),
+        earlier_acts: all_acts.len().saturating_sub(most),
+        acts: all_acts.into_iter().rev().take(most).rev().collect(),
+        history_path: history_path(id),
     };
     Ok(Some(html(StatusCode::NOT_FOUND, &page).of_problem(Problem::NotFound)))
 }
@@ -299,7 +319,7 @@ async fn people(
         let quotes = session.snapshot.iter().flat_map(|snapshot| &snapshot.quotes);
         ids.extend(quotes.map(|quote| quote.member_id.clone()));
     }
-    ids.extend(session_entries(entries).filter_map(excused_member).take(NAMED));
+    ids.extend(excused_members(entries));
     if let Some((missing, excused)) = listed {
         ids.extend(missing.iter().take(NAMED).map(|id| (*id).clone()));
         ids.extend(excused.iter().take(NAMED).map(|id| (*id).clone()));
@@ -324,9 +344,9 @@ fn no_result(session: &Session, times: TimeFormatter) -> Option<(Markup, String)
 
 /// The stance field of the counted takes: of the snapshot, or so far. That of a void session has no score.
 fn field(
-    snapshot: Option<&Snapshot>,
-    is_void: bool,
+    (snapshot, is_void): (Option<&Snapshot>, bool),
     counted: &[PublicTake],
+    portion: Portion,
     people: &People,
 ) -> Option<Field> {
     let mean = snapshot.filter(|_| !is_void).and_then(mean);
@@ -346,7 +366,7 @@ fn field(
     let dots: Vec<_> = rows.iter().filter_map(StanceRow::dot).collect();
     let chart = stance_field(&dots, mean);
     let counts = lists::counts_of(rows.iter().map(|row| row.stance.as_str())).words();
-    Some(Field { chart, counts, mean, rows: by_stance(rows) })
+    Some(Field { chart, counts, mean, rows: by_stance(rows, portion.of(LISTED)) })
 }
 
 /// The mean of a result, and the mean distance of the members from it.
@@ -362,7 +382,7 @@ fn mean(snapshot: &Snapshot) -> Option<Mean> {
 
 /// The members by stance, of which those that aggregation does not know come last. They are sorted by stance and
 /// confidence.
-fn by_stance(members: Vec<StanceRow>) -> Vec<FieldRow> {
+fn by_stance(members: Vec<StanceRow>, most: usize) -> Vec<FieldRow> {
     let mut rows: Vec<FieldRow> = Vec::new();
     for member in members {
         let is_of = |row: &&mut FieldRow| {
@@ -373,7 +393,7 @@ fn by_stance(members: Vec<StanceRow>) -> Vec<FieldRow> {
             Some(row) => {
                 row.mean += (member.confidence - row.mean) / count(row.count + 1);
                 row.count += 1;
-                if row.members.len() < LISTED {
+                if row.members.len() < most {
                     row.members.push(member);
                 } else {
                     row.more += 1;
@@ -394,47 +414,21 @@ fn by_stance(members: Vec<StanceRow>) -> Vec<FieldRow> {
     rows
 }
 
-fn shares(snapshot: &Snapshot) -> Option<Shares> {
+fn shares(snapshot: &Snapshot, most: usize) -> Option<Shares> {
     let weights = snapshot.weights.as_ref()?;
     let bar = |weight: &swarm_core::domain::BucketWeight| {
         (weight.bucket.as_str().to_owned(), weight.weight)
     };
     let named: Vec<_> = weights.iter().map(bar).collect();
-    Some(shares_of(&named, |share| format!("{:.1} %", share * 100.0), "Mean shares of the buckets"))
+    Some(shares_of(
+        &named,
+        most,
+        |share| format!("{:.1} %", share * 100.0),
+        "Mean shares of the buckets",
+    ))
 }
 
-/// The acts of operators and of the schedule on the session and its takes.
-fn acts(entries: &[LogLine], people: &People, times: TimeFormatter) -> Vec<Act> {
-    let mut before = None;
-    let mut acts = Vec::with_capacity(entries.len());
-    for line in entries {
-        let what = match &line.entry {
-            LogEntry::Session(entry) => {
-                let what = acts::act(entry, before.as_ref(), people, times);
-                before = Some(Terms::of(&entry.session));
-                what
-            }
-            LogEntry::TakeMark(mark) => acts::take_mark(mark),
-            _ => continue,
-        };
-        acts.push(Act { when: times.time(line.at), what });
-    }
-    acts
-}
-
-/// The acts on a session.
-fn session_entries(entries: &[LogLine]) -> impl Iterator<Item = &SessionEntry> {
-    entries.iter().filter_map(|line| match &line.entry {
-        LogEntry::Session(entry) => Some(&**entry),
-        _ => None,
-    })
-}
-
-fn excused_member(entry: &SessionEntry) -> Option<MemberId> {
-    entry.excuse.as_ref().map(|excuse| excuse.member_id.clone())
-}
-
-fn brief_view(brief: &Brief, times: TimeFormatter) -> BriefView {
+fn brief_view(brief: &Brief, room: usize, times: TimeFormatter) -> BriefView {
     let prompt = match brief.body.clone() {
         Json::Object(mut body) => body.take("prompt"),
         _ => None,
@@ -443,6 +437,6 @@ fn brief_view(brief: &Brief, times: TimeFormatter) -> BriefView {
     BriefView {
         when: times.time(brief.created_at),
         href: format!("/api/swarm/brief?session={}", brief.session_id),
-        prompt: clipped(&user.unwrap_or_default(), PROMPT),
+        prompt: clipped(&user.unwrap_or_default(), room),
     }
 }

@@ -109,7 +109,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state"]);
     let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
     let state = stage_filter(&request)?;
-    let found = found(tenant, (subject.as_ref(), state, times.now), PER_PAGE, before).await?;
+    let found =
+        found(tenant, (subject.as_ref(), state, times.now), request.portion.of(PER_PAGE), before)
+            .await?;
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();

@@ -81,14 +81,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         // The bookmark is of another log.
         return Err(RequestError::UnknownPath.into());
     }
-    let shown: Vec<_> = news.subjects.iter().skip(skipped).take(PER_PAGE).collect();
+    let per_page = request.portion.of(PER_PAGE);
+    let shown: Vec<_> = news.subjects.iter().skip(skipped).take(per_page).collect();
     let moved = movements(&request, &shown).await?;
     let people = People::find(tenant, &members(&moved)).await?;
     let row = |subject: &&SubjectNews| row(subject, moved.get(&subject.subject), &people, times);
     let path = format!("/swarm/since/{asked}");
     let address = |from: usize| format!("{path}?from={from}");
     let later = skipped > 0;
-    let end = skipped.saturating_add(PER_PAGE);
+    let end = skipped.saturating_add(per_page);
     let title = part_title(&format!("Since entry {asked}"), "from", later.then_some(from));
     let canonical = if later { format!("{path}?from={from}") } else { path.clone() };
     let page = SincePage {

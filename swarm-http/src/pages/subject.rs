@@ -18,6 +18,7 @@ use super::subject_record::record;
 use super::time_text::{TimeFormatter, day_number};
 use super::{links, stage_text};
 use crate::request::RequestContext;
+use crate::request::portion::Portion;
 use crate::response::Reply;
 
 /// Sessions per page.
@@ -30,6 +31,9 @@ const COMMITTEE_DAYS: usize = 40;
 const MAX_SNAPSHOTS: usize = 30;
 const MAX_POSITIONS: usize = 12;
 const MAX_NOTES: usize = 12;
+
+/// Longest thesis, in letters.
+const MAX_BLURB: usize = 1_000;
 
 /// Maximum number of memos in the chart.
 const MAX_MEMOS: usize = 24;
@@ -44,6 +48,9 @@ struct SubjectPage {
     takes: String,
     status: String,
     blurb: Option<String>,
+    latest: Option<Latest>,
+    /// The session that closes first: its path, its day and its deadline.
+    ahead: Option<(String, Markup, Markup)>,
     chart: Option<Markup>,
     /// Whether the chart has scores, and whether it has values.
     has_scores: bool,
@@ -63,6 +70,35 @@ struct SubjectPage {
     files: [String; 2],
     /// Labels and values.
     record: Vec<(&'static str, Markup)>,
+    /// The path of the record as JSON.
+    api_record: String,
+}
+
+/// The latest result.
+struct Latest {
+    /// The path of the session.
+    href: String,
+    score: String,
+    stance: Markup,
+    agreement: String,
+    day: Markup,
+}
+
+impl Latest {
+    /// The newest of these sessions with a result that counts and met its quorum.
+    fn of(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> Option<Self> {
+        sessions.iter().find_map(|session| {
+            let figures = session.figures.as_ref().filter(|_| session.counts())?;
+            let result = ResultView::of(figures).filter(|it| it.quorum_missed.is_none())?;
+            Some(Self {
+                href: links::session(session.id),
+                score: result.score,
+                stance: result.stance,
+                agreement: result.agreement,
+                day: times.day(session.date),
+            })
+        })
+    }
 }
 
 struct Holdings {
@@ -80,19 +116,26 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let snapshots = tenant.snapshots(&subject.id).await?;
     let before = number_param(&request, "before")?.map(SessionId);
     let list = SessionList::About(subject.id.clone());
-    let found = tenant.summaries(list, PER_PAGE, before).await?;
+    let found = tenant.summaries(list, request.portion.of(PER_PAGE), before).await?;
     let base = links::subject(&subject.id);
     let address = |before: SessionId| format!("{base}?before={before}");
     let path = before.map_or_else(|| base.clone(), address);
     let (session_days, scores) = scores(&found.sessions, times);
-    let values = values(&snapshots);
+    let values = values(&snapshots, request.portion.of(MAX_SNAPSHOTS));
     let of_subject = MemoFilter { subject: Some(subject.id.clone()), ..MemoFilter::default() };
-    let memos = tenant.memo_page(&of_subject, MAX_MEMOS, None).await?.memos;
+    let memos = tenant.memo_page(&of_subject, request.portion.of(MAX_MEMOS), None).await?.memos;
     let is_open = |session: &&Arc<SessionSummary>| {
         let stage = stage_text::stage_of(session, times);
         session.counts() && matches!(stage, Stage::Open | Stage::Scheduled)
     };
     let open = found.sessions.iter().filter(is_open).map(|session| session.date).min();
+    let first = found.sessions.iter().filter(is_open).min_by_key(|session| {
+        (session.window_closes_at.is_none(), session.window_closes_at, session.id)
+    });
+    let ahead = first.filter(|_| before.is_none()).map(|session| {
+        let deadline = stage_text::deadline(session, times);
+        (links::session(session.id), times.day(session.date), deadline)
+    });
     let days = match request.served.committee() {
         Some(committee) => committee.sessions(COMMITTEE_DAYS, None).await?,
         None => Vec::new(),
@@ -111,18 +154,23 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         memos: format!("/swarm/memos?subject={}", links::part(subject.id.as_str())),
         takes: format!("/swarm/takes?subject={}", links::part(subject.id.as_str())),
         status: clipped(&subject.status, 30),
-        blurb: subject.thesis_blurb.clone(),
+        blurb: subject.thesis_blurb.as_deref().map(|blurb| clipped(blurb, MAX_BLURB)),
+        latest: Latest::of(&found.sessions, times).filter(|_| before.is_none()),
+        ahead,
         has_scores: !scores.is_empty(),
         has_values: !values.is_empty(),
         scores: found.sessions.iter().filter_map(|session| score_row(session, times)).collect(),
         chart: chart((&session_days, &scores), &values, &memos, open, times),
         has_memos: !memos.is_empty(),
         values: values.iter().rev().map(|it| (times.day(it.0), dollars(it.2))).collect(),
-        holdings: snapshots.last().map(|latest| holdings(latest, &subject.id, times)),
+        holdings: snapshots
+            .last()
+            .map(|latest| holdings(latest, request.portion, &subject.id, times)),
         sessions: found.sessions.iter().map(row).collect(),
         later: before.is_some(),
         next: found.next_before.map(address),
-        record: record(tenant, &subject, times).await?,
+        record: record(tenant, &subject, request.portion, times).await?,
+        api_record: format!("/api{base}"),
         path: base.clone(),
     };
     Ok(html(StatusCode::OK, &page))
@@ -157,14 +205,14 @@ fn score_row(session: &SessionSummary, times: TimeFormatter) -> Option<(Markup, 
 }
 
 /// The latest snapshots that have a value, oldest first: day, day number, US dollars.
-fn values(snapshots: &[SubjectSnapshot]) -> Vec<(Day, i64, f64)> {
+fn values(snapshots: &[SubjectSnapshot], most: usize) -> Vec<(Day, i64, f64)> {
     let value = |snapshot: &SubjectSnapshot| {
         let draft = &snapshot.draft;
         Some((draft.date, day_number(draft.date)?, draft.total_value_usd?))
     };
     let mut values: Vec<_> = snapshots.iter().filter_map(value).collect();
     values.sort_by_key(|(_, day, _)| *day);
-    values.split_off(values.len().saturating_sub(MAX_SNAPSHOTS))
+    values.split_off(values.len().saturating_sub(most))
 }
 
 /// Maximum number of days that are named below the chart.
@@ -266,8 +314,14 @@ fn last_value(values: &[(Day, i64, f64)], times: TimeFormatter) -> String {
     }
 }
 
-fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, times: TimeFormatter) -> Holdings {
+fn holdings(
+    latest: &SubjectSnapshot,
+    portion: Portion,
+    subject: &SubjectId,
+    times: TimeFormatter,
+) -> Holdings {
     let draft = &latest.draft;
+    let shown = portion.of(MAX_POSITIONS);
     let position = |position: &swarm_core::domain::Position| {
         (
             clipped(&position.token, 40),
@@ -278,9 +332,14 @@ fn holdings(latest: &SubjectSnapshot, subject: &SubjectId, times: TimeFormatter)
     };
     Holdings {
         day: times.day(draft.date),
-        positions: draft.positions.iter().take(MAX_POSITIONS).map(position).collect(),
-        more: draft.positions.len().saturating_sub(MAX_POSITIONS),
-        notable: draft.notable.iter().take(MAX_NOTES).map(|note| clipped(note, 500)).collect(),
+        positions: draft.positions.iter().take(shown).map(position).collect(),
+        more: draft.positions.len().saturating_sub(shown),
+        notable: draft
+            .notable
+            .iter()
+            .take(portion.of(MAX_NOTES))
+            .map(|note| clipped(note, 500))
+            .collect(),
         href: format!("/api/swarm/subjects/{}/snapshots", links::part(subject.as_str())),
     }
 }

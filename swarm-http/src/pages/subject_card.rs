@@ -7,12 +7,14 @@ use swarm_core::rules::{Needle, Stage};
 use swarm_core::service::{ResultPoint, SubjectTrend};
 
 use super::charts::{Spark, shown, signed, sparkline};
-use super::markup::{Markup, clipped, named};
+use super::markup::{Markup, clipped, escape, named};
+use super::result::ResultView;
 use super::subject::dollars;
 use super::time_text::{TimeFormatter, day_number};
 use super::{links, stage_text, stance};
 
-/// Longest excerpt of a thesis and longest status, in letters.
+/// Longest name, longest excerpt of a thesis, and longest status, in letters.
+const MAX_NAME: usize = 100;
 const MAX_THESIS: usize = 110;
 const MAX_STATUS: usize = 20;
 
@@ -31,7 +33,7 @@ pub(super) struct SubjectCard {
     pub(super) score: Option<(String, Markup)>,
     /// `26 Nov: +0.34 since 23 Nov`; where there is no score, why not.
     pub(super) change: Option<Markup>,
-    /// `spread 0.84`, `value $4.36 M, +2.1 % since 8 Nov`
+    /// `9 of 11 agree`, `spread 0.84`, `value $4.36 M, +2.1 % since 8 Nov`
     pub(super) facts: Vec<Markup>,
     /// The session that comes next: its path, its day, and how far it is.
     pub(super) next: Option<(String, Markup, Markup)>,
@@ -43,17 +45,22 @@ impl SubjectCard {
             let deadline = stage_text::deadline(session, times);
             (links::session(session.id), times.day(session.date), deadline)
         });
+        let agreement = trend.latest()[0].and_then(|point| {
+            let result = ResultView::of(&point.figures)?;
+            let sides = format!("{}#sides", links::session(point.session));
+            Some(Markup(format!("<a href=\"{sides}\">{}</a>", escape(&result.agreement))))
+        });
         let spread = trend.latest()[0].and_then(ResultPoint::spread);
         let spread = spread.map(|spread| Markup(format!("spread {spread:.2}")));
         Self {
             href: links::subject(&trend.id),
-            name: named(&trend.name, trend.id.as_str()),
+            name: clipped(&named(&trend.name, trend.id.as_str()), MAX_NAME),
             thesis: clipped(trend.thesis.as_deref().unwrap_or_default(), MAX_THESIS),
             status: (trend.status != ACTIVE).then(|| clipped(&trend.status, MAX_STATUS)),
             spark: spark(trend, times),
             score: score(trend),
             change: change(trend, times),
-            facts: spread.into_iter().chain(value(trend, times)).collect(),
+            facts: agreement.into_iter().chain(spread).chain(value(trend, times)).collect(),
             next,
         }
     }
@@ -62,7 +69,7 @@ impl SubjectCard {
     pub(super) fn of_subject(subject: &Subject) -> Self {
         Self {
             href: links::subject(&subject.id),
-            name: named(&subject.name, subject.id.as_str()),
+            name: clipped(&named(&subject.name, subject.id.as_str()), MAX_NAME),
             thesis: clipped(subject.thesis_blurb.as_deref().unwrap_or_default(), MAX_THESIS),
             status: (subject.status != ACTIVE).then(|| clipped(&subject.status, MAX_STATUS)),
             spark: None,

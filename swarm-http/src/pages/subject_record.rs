@@ -8,26 +8,32 @@ use super::links;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
 use super::time_text::TimeFormatter;
+use crate::request::portion::Portion;
 
 /// Maximum number of entries of a list, and longest text, in letters.
 const MAX_ENTRIES: usize = 12;
-const MAX_TEXT: usize = 1_000;
+const MAX_TEXT: usize = 500;
 const MAX_ENTRY: usize = 200;
+
+/// Longest address that is a link, in bytes.
+const MAX_ADDRESS: usize = 1_000;
 
 /// Labels and values of the fields that have a value.
 pub(super) async fn record(
     tenant: &Tenant,
     subject: &Subject,
+    portion: Portion,
     times: TimeFormatter,
 ) -> Result<Vec<(&'static str, Markup)>, Error> {
     let shown = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(plain);
     let homepage = subject.homepage.as_deref().map(|text| match links::web(text) {
-        Some(href) => Markup(format!(
+        Some(href) if href.len() <= MAX_ADDRESS => Markup(format!(
             "<a href=\"{0}\" rel=\"nofollow noopener\"><bdi>{0}</bdi></a>",
             escape(href)
         )),
-        None => plain(text),
+        _ => plain(text),
     });
+    let most = portion.of(MAX_ENTRIES);
     let notes = subject.structural_notes.iter().map(|note| plain(note));
     let rows = [
         ("Id", Some(plain(subject.id.as_str()))),
@@ -37,9 +43,9 @@ pub(super) async fn record(
         ("Source", shown(&subject.source)),
         ("Recommendation", shown(&subject.recommendation_type)),
         ("Linked member", linked_member(tenant, subject).await?),
-        ("Wallets", lines(subject.wallets.iter().map(entry))),
-        ("NFT contracts", lines(subject.nft_contracts.iter().map(entry))),
-        ("Notes", lines(notes)),
+        ("Wallets", lines(subject.wallets.iter().map(entry), most)),
+        ("NFT contracts", lines(subject.nft_contracts.iter().map(entry), most)),
+        ("Notes", lines(notes, most)),
         ("Last reviewed", subject.last_reviewed.map(|day| times.day(day))),
     ];
     Ok(rows.into_iter().filter_map(|(label, value)| Some((label, value?))).collect())
@@ -60,10 +66,10 @@ async fn linked_member(tenant: &Tenant, subject: &Subject) -> Result<Option<Mark
     }))
 }
 
-/// Up to [`MAX_ENTRIES`] of these below each other, and how many more there are; `None` without any.
-fn lines(entries: impl ExactSizeIterator<Item = Markup>) -> Option<Markup> {
-    let more = entries.len().saturating_sub(MAX_ENTRIES);
-    let mut shown: Vec<_> = entries.take(MAX_ENTRIES).map(|Markup(entry)| entry).collect();
+/// Up to `most` of these below each other, and how many more there are; `None` without any.
+fn lines(entries: impl ExactSizeIterator<Item = Markup>, most: usize) -> Option<Markup> {
+    let more = entries.len().saturating_sub(most);
+    let mut shown: Vec<_> = entries.take(most).map(|Markup(entry)| entry).collect();
     if more > 0 {
         shown.push(format!("and {more} more"));
     }

@@ -60,8 +60,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut trends: Vec<_> = board.subjects().filter(found).collect();
     let sort = find.sort(&SORTS);
     sort_by(&mut trends, sort, times);
-    let rows = find.rows(&request, trends.len(), PER_PAGE)?;
-    let shown = trends.iter().skip(rows.skipped).take(PER_PAGE);
+    let per_page = request.portion.of(PER_PAGE);
+    let rows = find.rows(&request, trends.len(), per_page)?;
+    let shown = trends.iter().skip(rows.skipped).take(per_page);
     let last = board.subjects().next_back().filter(|_| board.is_cut());
     let title = part_title(&find.sorted_title("Subjects", &SORTS), "from", rows.from());
     let page = SubjectsPage {
@@ -125,7 +126,10 @@ async fn by_id(request: &RequestContext, find: ListFilter, times: TimeFormatter)
     let after = after.map_err(|_| no_position("after"))?;
     let needle = find.needle();
     let keeps = |subject: &Subject| needle.as_ref().is_none_or(|it| it.is_in_subject(subject));
-    let found = request.tenant().subjects_where(PER_PAGE, after.as_ref(), keeps).await?;
+    let found = request
+        .tenant()
+        .subjects_where(request.portion.of(PER_PAGE), after.as_ref(), keeps)
+        .await?;
     let board = request.served.overview().await.board(request.tenant()).await?;
     let address = |after: &SubjectId| find.address_after(after.as_str());
     let last = after.as_ref().map(|id| named(id.as_str(), ""));

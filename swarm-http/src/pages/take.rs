@@ -19,7 +19,7 @@ use super::people::{People, Person};
 use super::time_text::TimeFormatter;
 use super::{links, lists, stance};
 use crate::request::RequestContext;
-use crate::response::Reply;
+use crate::response::{Answer, Reply};
 
 /// Numbers are texts, exactly as they were signed.
 #[derive(Template)]
@@ -50,7 +50,10 @@ struct TakePage<'a> {
     command: String,
     public_key: String,
     signature: &'a str,
-    canonical: Markup,
+    /// The path of the canonical text as a file.
+    canonical_path: String,
+    /// The canonical text, unless it is long.
+    canonical: Option<Markup>,
     /// Commands that verify the signature with OpenSSL; `None` where the canonical text cannot be shown.
     openssl: Option<Markup>,
     /// The mark of texts that are withheld, in words, and since when.
@@ -81,8 +84,16 @@ struct SealedPage {
     sealed: String,
 }
 
+/// Maximum number of weights in the chart and in its table.
+const MAX_WEIGHTS: usize = 24;
+
+/// Longest canonical text that the page shows, in bytes. A longer one is a file of its own.
+const MAX_CANONICAL: usize = 3_000;
+
 struct WeightsView {
     chart: Markup,
+    /// The number of weights that are not shown.
+    more: usize,
     /// Buckets, their shares, and the weights as signed.
     rows: Vec<(String, String, String)>,
 }
@@ -184,13 +195,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
         openssl: (is_allowed(&signed) && take.withheld.is_none())
-            .then(|| exact(&openssl(take, &signed))),
+            .then(|| exact(&openssl(&site, take, &signed))),
         withheld: take
             .withheld
             .as_ref()
             .map(|mark| (lists::withheld_text(mark), times.time(mark.at))),
         is_whole: is_allowed(&signed),
-        canonical: exact(&signed),
+        canonical_path: canonical_path(take.id),
+        canonical: (signed.len() <= MAX_CANONICAL).then(|| exact(&signed)),
         frame: Frame::new(site, title, links::take(take.id))
             .below("/swarm/sessions", "Sessions")
             .below(links::session(take.session_id), day)
@@ -226,13 +238,14 @@ fn weights(weights: &Weights) -> WeightsView {
         .map(|entry| (entry.bucket.as_str().to_owned(), share(entry.weight)))
         .collect();
     // The figures of the bars, beside the numbers that were signed.
-    let rows = entries.iter().map(|entry| {
+    let rows = entries.iter().take(MAX_WEIGHTS).map(|entry| {
         let percent = format!("{:.1} %", share(entry.weight) * 100.0);
         (entry.bucket.as_str().to_owned(), percent, json::write(&entry.weight))
     });
     WeightsView {
         rows: rows.collect(),
-        chart: shares_of(&named, |_| String::new(), "Shares of the buckets").chart,
+        chart: shares_of(&named, MAX_WEIGHTS, |_| String::new(), "Shares of the buckets").chart,
+        more: entries.len().saturating_sub(MAX_WEIGHTS),
     }
 }
 
@@ -242,14 +255,30 @@ pub(super) fn command(site: &SiteContext, take: &Take) -> String {
     format!("swarm verify {origin}/api/swarm/takes/{} --key {}", take.id, take.public_key)
 }
 
-/// Commands that verify the signature of a take with OpenSSL alone.
-fn openssl(take: &Take, canonical: &str) -> String {
+/// The path of the canonical text of a take.
+fn canonical_path(take: TakeId) -> String {
+    format!("{}/canonical.txt", links::take(take))
+}
+
+/// The canonical text of a take, to the byte: what its signature is over.
+pub(crate) async fn canonical_text(request: RequestContext) -> Reply {
+    let take = request.tenant().take(request.take_id()?).await?.take;
+    let open = take.open().filter(|take| take.withheld.is_none());
+    let take = open.ok_or(Refusal::NotFound(Resource::Take))?;
+    Ok(Answer::new(StatusCode::OK, "text/plain; charset=utf-8", canonical(take.draft())))
+}
+
+/// Commands that verify the signature of a take with OpenSSL alone. A long text is downloaded.
+fn openssl(site: &SiteContext, take: &Take, canonical: &str) -> String {
     /// What DER has before an Ed25519 key, as `printf` writes it.
     const DER: &str = r"\060\052\060\005\006\003\053\145\160\003\041\000";
     let (key, signature) = (&take.public_key, take.signed.signature.as_str());
-    let quoted = canonical.replace('\'', r"'\''");
+    let text = match canonical.len() <= MAX_CANONICAL {
+        true => format!("printf %s '{}'", canonical.replace('\'', r"'\''")),
+        false => format!("curl -s {}{}", site.origin, canonical_path(take.id)),
+    };
     format!(
-        "printf %s '{quoted}' > take.json\n\
+        "{text} > take.json\n\
          echo {signature} | openssl base64 -d -A > take.sig\n\
          {{ printf '{DER}'; echo {key} | openssl base64 -d -A; }} > key.der\n\
          openssl pkeyutl -verify -pubin -keyform DER -inkey key.der -rawin -in take.json -sigfile take.sig"

@@ -8,6 +8,7 @@ use swarm_core::{Session, TakeId};
 use super::lists::{TakeView, number_param, part_title};
 use super::stance;
 use crate::request::RequestContext;
+use crate::request::portion::Portion;
 use crate::response::ApiError;
 
 /// Takes per page.
@@ -148,13 +149,17 @@ impl Place {
     }
 
     /// The takes of the part, and the place of the next one.
-    pub(super) fn part<'a>(&self, takes: &'a [PublicTake]) -> (&'a [PublicTake], Option<Self>) {
+    pub(super) fn part<'a>(
+        &self,
+        takes: &'a [PublicTake],
+        portion: Portion,
+    ) -> (&'a [PublicTake], Option<Self>) {
         let skipped = match self.before {
             Some(before) => takes.partition_point(|take| take.id() >= before),
             None => self.skipped.min(takes.len()),
         };
         let rest = takes.get(skipped..).unwrap_or_default();
-        let (shown, more) = rest.split_at(rest.len().min(PER_PAGE));
+        let (shown, more) = rest.split_at(rest.len().min(portion.of(PER_PAGE)));
         let next = shown.last().filter(|_| !more.is_empty()).map(|last| match self.order {
             TakeOrder::Newest => Self { before: Some(last.id()), ..*self },
             _ => Self { skipped: skipped + shown.len(), ..*self },

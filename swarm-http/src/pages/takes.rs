@@ -54,10 +54,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         member: find.value("member").and_then(|id| MemberId::parse(id).ok()),
         stance: find.value("stance").map(str::to_owned),
     };
+    let per_page = request.portion.of(PER_PAGE);
     let keeps = |take: &PublicTake| filter.keeps(take);
     let found = match superseded {
-        true => tenant.newest_revisions(PER_PAGE, before, keeps).await?,
-        false => tenant.newest_takes(PER_PAGE, before, keeps).await?,
+        true => tenant.newest_revisions(per_page, before, keeps).await?,
+        false => tenant.newest_takes(per_page, before, keeps).await?,
     };
     let ids = found.takes.iter().map(PublicTake::subject_id).chain(&filter.subject);
     let subjects = Subjects::find(tenant, ids).await?;

@@ -57,6 +57,18 @@ impl TimeFormatter {
         self.without_this_year(&day.to_string())
     }
 
+    /// `20 Nov 2026`, whatever the year is now.
+    pub(crate) fn whole_day(day: Day) -> String {
+        written(&day.to_string(), true)
+    }
+
+    /// `20 Nov 2026, 20:41 UTC`, whatever the year is now.
+    pub(crate) fn whole_time(moment: Timestamp) -> String {
+        let text = moment.to_string();
+        let clock = text.get(11..16).unwrap_or_default();
+        format!("{}, {clock} UTC", written(&text, true))
+    }
+
     fn without_this_year(self, text: &str) -> String {
         let this_year = self.now.to_string().get(..4) == text.get(..4);
         written(text, !this_year)

@@ -26,6 +26,8 @@ use crate::tenants::{BasePath, ServedTenant};
 use super::credential::Credential;
 use super::dry_run::DryRun;
 use super::origin::Origin;
+#[cfg(feature = "pages")]
+use super::portion::Portion;
 
 /// A query parameter: name and schema.
 pub(crate) type Parameter = (&'static str, &'static str);
@@ -40,6 +42,9 @@ pub(crate) struct RequestContext {
     /// Whether only the head of the answer is sent.
     #[cfg(feature = "pages")]
     pub(crate) is_head: bool,
+    /// How much of its lists a page has.
+    #[cfg(feature = "pages")]
+    pub(crate) portion: Portion,
     pub(crate) headers: HeaderMap,
     /// What the program around the service says of the request.
     #[cfg(feature = "pages")]
@@ -70,6 +75,7 @@ impl RequestContext {
                 .bearer_if_any()
                 .map_or(Credential::None, |token| Credential::Bearer(*token)),
             is_head: self.is_head,
+            portion: self.portion,
             headers: self.headers.clone(),
             extensions: self.extensions.clone(),
             target: self.target.clone(),

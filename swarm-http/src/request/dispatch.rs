@@ -315,6 +315,8 @@ where
         credential,
         #[cfg(feature = "pages")]
         is_head: method == Method::HEAD,
+        #[cfg(feature = "pages")]
+        portion: super::portion::Portion::WHOLE,
         headers,
         #[cfg(feature = "pages")]
         extensions,

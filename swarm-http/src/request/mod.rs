@@ -12,6 +12,8 @@ mod head;
 mod id;
 pub(crate) mod origin;
 pub(crate) mod parameters;
+#[cfg(feature = "pages")]
+pub(crate) mod portion;
 mod receipt;
 mod reception;
 pub(crate) mod route;

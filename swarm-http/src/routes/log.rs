@@ -16,12 +16,29 @@ use crate::request::command::Command;
 use crate::request::context::invalid_query;
 use crate::request::credential::Access::Operator;
 use crate::request::parameters::{Page, number};
-use crate::request::route::{Route, Section, cached, post, read};
+use crate::request::route::{Parameter, Route, Section, cached, post, read};
 use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Role;
 
 /// The longest time that a request waits for an entry, in seconds.
 const MAX_WAIT: u64 = 60;
+
+/// What the log is asked for: where it begins, which entries, how many, and whether the request waits for one.
+const LOG_QUERY: &[Parameter] = &[
+    ("after", "Seq"),
+    ("kind", "EntryKinds"),
+    ("session", "Id"),
+    ("member", "MemberId"),
+    ("subject", "SubjectId"),
+    ("limit", "LogLimit"),
+    ("wait", "Wait"),
+];
+
+/// As [`LOG_QUERY`], for a list that does not wait.
+pub(super) const LOG_LIST: &[Parameter] = LOG_QUERY.split_at(6).0;
+
+/// As [`LOG_QUERY`], for events, which come one after the other.
+const EVENTS: &[Parameter] = LOG_QUERY.split_at(5).0;
 
 /// The log, and accepting a store that went back.
 pub(super) fn routes() -> Vec<Route> {
@@ -32,26 +49,12 @@ pub(super) fn routes() -> Vec<Route> {
                     "What was done, the oldest first. With wait, the answer comes as soon as there \
                      is an entry",
                 )
-                .query(&[
-                    ("after", "Seq"),
-                    ("limit", "LogLimit"),
-                    ("kind", "EntryKinds"),
-                    ("session", "Id"),
-                    ("member", "MemberId"),
-                    ("subject", "SubjectId"),
-                    ("wait", "Wait"),
-                ])
+                .query(LOG_QUERY)
                 .waiting()
                 .answers(200, &["Log"]),
             read("/api/swarm/events", events)
                 .about("The entries of the log as they are appended, as server-sent events")
-                .query(&[
-                    ("after", "Seq"),
-                    ("kind", "EntryKinds"),
-                    ("session", "Id"),
-                    ("member", "MemberId"),
-                    ("subject", "SubjectId"),
-                ])
+                .query(EVENTS)
                 .answers(200, &["text/event-stream"])
                 .refuses(&[Problem::Busy]),
         ]),

@@ -3,7 +3,7 @@
 use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound, UnknownPath};
 
 use super::{committee, documents, list_files, log, members, scores, sessions, takes};
-use crate::pages::{self, page, page_alone, with_error_pages};
+use crate::pages::{self, Limit, page, page_alone, page_within, with_error_pages};
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Parameter, Route, Section, Work, read};
 
@@ -19,10 +19,26 @@ pub(super) fn routes() -> Vec<Route> {
                 ("state", "Stage"),
             ])
             .refuses(&[InvalidQuery]),
-        page("/swarm/sessions/{id}", "SessionWithTakes", sessions::by_id, pages::session::page)
-            .about("A session: its takes, roster and history")
+        page_within(
+            Limit::HtmlAlone,
+            "/swarm/sessions/{id}",
+            "SessionWithTakes",
+            sessions::by_id,
+            pages::session::page,
+        )
+        .about("A session: its result, its takes, and who has filed")
+        .part("Id")
+        .query(&[("sort", "TakeOrder"), ("from", "TakeRow"), ("before", "Id")])
+        .refuses(&[NotFound]),
+        page_alone("/swarm/sessions/{id}/roster", pages::session_roster::page)
+            .about("The members that a session expects, and those that have filed in it")
             .part("Id")
-            .query(&[("sort", "TakeOrder"), ("from", "TakeRow"), ("before", "Id")])
+            .query(&[("from", "ListRow")])
+            .refuses(&[NotFound]),
+        page_alone("/swarm/sessions/{id}/history", pages::session_history::page)
+            .about("What operators and the schedule did with a session, newest first")
+            .part("Id")
+            .query(&[("from", "ListRow")])
             .refuses(&[NotFound]),
         page_alone("/swarm/sessions/{id}/card", pages::card::page)
             .about("A session in a few lines, for frames on other sites")
@@ -56,19 +72,31 @@ pub(super) fn routes() -> Vec<Route> {
         page("/swarm/takes", "Takes", takes::list, pages::takes::page)
             .about("The newest takes, found by text, subject, member and stance")
             .query(takes::TAKE_LIST),
-        page("/swarm/takes/{id}", "PublicTake", takes::record, pages::take::page)
-            .or_member()
-            .about("A take, its revisions, and how to verify it")
-            .part("Id")
-            .refuses(&[NotFound]),
+        page_within(
+            Limit::LongText,
+            "/swarm/takes/{id}",
+            "PublicTake",
+            takes::record,
+            pages::take::page,
+        )
+        .or_member()
+        .about("A take, its revisions, and how to verify it")
+        .part("Id")
+        .refuses(&[NotFound]),
         page("/swarm/memos", "Memos", documents::memos, pages::memos::page)
             .about("The memos, found by text, subject and member")
             .query(documents::MEMO_LIST),
-        page("/swarm/memos/{id}", "Memo", documents::memo, pages::memo::page)
-            .or_member()
-            .about("A memo; a page says if it was retracted")
-            .part("Id")
-            .refuses(&[NotFound, MemoRetracted]),
+        page_within(
+            Limit::LongText,
+            "/swarm/memos/{id}",
+            "Memo",
+            documents::memo,
+            pages::memo::page,
+        )
+        .or_member()
+        .about("A memo; a page says if it was retracted")
+        .part("Id")
+        .refuses(&[NotFound, MemoRetracted]),
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")
             .query(&[
@@ -98,6 +126,9 @@ pub(super) fn routes() -> Vec<Route> {
             .part("Id")
             .answers(200, &["image/png"])
             .refuses(&[NotFound]),
+        file("/swarm/takes/{id}/canonical.txt", pages::take::canonical_text, &["text/plain"])
+            .about("The canonical text of a take, which its signature is over")
+            .part("Id"),
         file("/swarm/members/{id}.csv", pages::files::member_csv, &["text/csv"])
             .about("The takes of a member in the newest 200 sessions that it filed in, as CSV")
             .part("MemberId"),
@@ -125,8 +156,8 @@ pub(super) fn routes() -> Vec<Route> {
         list("/swarm/members.ndjson", list_files::members_ndjson, NDJSON, MEMBER_LIST),
         list("/swarm/sessions.csv", list_files::sessions_csv, CSV, sessions::SESSION_LIST),
         list("/swarm/sessions.ndjson", list_files::sessions_ndjson, NDJSON, sessions::SESSION_LIST),
-        list("/swarm/log.csv", list_files::log_csv, CSV, LOG_LIST),
-        list("/swarm/log.ndjson", list_files::log_ndjson, NDJSON, LOG_LIST),
+        list("/swarm/log.csv", list_files::log_csv, CSV, log::LOG_LIST),
+        list("/swarm/log.ndjson", list_files::log_ndjson, NDJSON, log::LOG_LIST),
         read("/swarm/style.css", pages::style)
             .about("The style sheet of the pages")
             .answers(200, &["text/css"]),
@@ -151,15 +182,6 @@ const SUBJECT_LIST: &[Parameter] = &[
 ];
 
 const MEMBER_LIST: &[Parameter] = &[("q", "SearchText")];
-
-const LOG_LIST: &[Parameter] = &[
-    ("after", "Seq"),
-    ("limit", "LogLimit"),
-    ("kind", "EntryKinds"),
-    ("session", "Id"),
-    ("member", "MemberId"),
-    ("subject", "SubjectId"),
-];
 
 const COMMITTEE_LIST: &[Parameter] = &[("before", "Day"), ("limit", "PageLimit")];
 
@@ -208,6 +230,7 @@ pub(super) fn of_committee() -> Vec<Route> {
         )
         .about("A session of the committee")
         .part("Day")
+        .query(&[("from", "ListRow")])
         .refuses(&[NotFound]),
     ])
 }

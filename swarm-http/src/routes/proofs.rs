@@ -89,18 +89,18 @@ async fn checkpoint(request: RequestContext) -> Reply {
 async fn named_checkpoint(request: RequestContext) -> Reply {
     let signed = signed(&request).await?;
     let (log, number) = (log(&request)?, number_named(&request, request.path.len())?);
-    let note = match signed.ended(&log.origin(number)) {
-        Some(ended) => &ended.last,
-        None if log.number_of(&signed.checkpoint.origin) == Some(number) => &signed.note,
-        None => return Err(RequestError::UnknownPath.into()),
-    };
+    if log.number_of(&signed.checkpoint.origin) == Some(number) {
+        return Ok(Answer::new(StatusCode::OK, TEXT, signed.note.to_string()));
+    }
+    let ended = log.ended(&log.origin(number)).await?.ok_or(RequestError::UnknownPath)?;
+    let note = ended.last;
     Ok(Answer::new(StatusCode::OK, TEXT, note.to_string()))
 }
 
 async fn succession(request: RequestContext) -> Reply {
-    let signed = signed(&request).await?;
-    let origin = log(&request)?.origin(number_named(&request, request.path.len())?);
-    let ended = signed.ended(&origin).ok_or(RequestError::UnknownPath)?;
+    let log = log(&request)?;
+    let origin = log.origin(number_named(&request, request.path.len())?);
+    let ended = log.ended(&origin).await?.ok_or(RequestError::UnknownPath)?;
     Ok(Answer::new(StatusCode::OK, TEXT, ended.succession.to_string()))
 }
 

@@ -33,6 +33,8 @@ pub struct TenantConfig {
     pub mail_from: Option<String>,
     /// The witnesses that the log's checkpoints are offered to; none by default.
     pub witnesses: Vec<WitnessConfig>,
+    /// The URL of the time-stamping authority that is asked for timestamps of the log's checkpoints; none by default.
+    pub timestamp_url: Option<String>,
     /// The webhooks; none by default.
     pub webhooks: Arc<[WebhookSettings]>,
     /// How long before a deadline expected members are reminded that have not filed, in milliseconds; `None`: never.
@@ -68,6 +70,7 @@ impl TenantConfig {
             below: None,
             mail_from: None,
             witnesses: Vec::new(),
+            timestamp_url: None,
             webhooks: Arc::default(),
             remind_millis: None,
             operators: Arc::new(operators),

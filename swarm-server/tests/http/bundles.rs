@@ -105,7 +105,7 @@ import verify_bundle
 folder = sys.argv[2]
 for case in json.load(open(os.path.join(folder, "cases.json"), encoding="utf-8")):
     with open(os.path.join(folder, case["file"]), encoding="utf-8") as file:
-        report = verify_bundle.verify(verify_bundle.read_json(file.read()), case["key"])
+        report = verify_bundle.verify(verify_bundle.read_bundle(file.read()), case["key"])
     found = {verdict: sorted(report.checks(verdict)) for verdict in ("fails", "notable")}
     if found != {verdict: sorted(case[verdict]) for verdict in ("fails", "notable")}:
         print(case["file"], found, report.findings)

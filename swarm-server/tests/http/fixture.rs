@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Attribution, Contact, Day, Lens, Member, MemberState, Name, PublicKey, SessionDraft, SubjectId,
-    Timestamp, TokenHash,
+    Attribution, Contact, Day, Lens, Member, MemberState, Name, PublicKey, SessionDraft,
+    StoredTake, SubjectId, Timestamp, TokenHash,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules;
@@ -193,8 +193,10 @@ pub fn print(port: &dyn Store) -> String {
 pub fn takes(port: &dyn Store) -> Vec<Arc<Take>> {
     let query = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
     let sessions = now(port.sessions(&query)).unwrap();
-    let of = |id| now(port.session_takes(&TakeQuery::all(id))).unwrap().unwrap().takes;
-    let mut takes: Vec<_> = sessions.iter().flat_map(|session| of(session.id)).collect();
+    let all = |id| TakeQuery { unsealed: true, ..TakeQuery::all(id) };
+    let of = |id| now(port.session_takes(&all(id))).unwrap().unwrap().takes;
+    let takes: Vec<_> = sessions.iter().flat_map(|session| of(session.id)).collect();
+    let mut takes: Vec<_> = takes.iter().filter_map(StoredTake::whole).cloned().collect();
     takes.sort_by_key(|take| take.id);
     takes
 }

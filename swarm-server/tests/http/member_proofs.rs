@@ -156,6 +156,69 @@ fn service_that_lost_a_take_is_found() {
     assert!(verdicts[lost].1.contains("is not the one that was sent"), "{verdicts:?}");
 }
 
+/// A store that was restored and accepted: another log goes on, and the one before says which.
+#[test]
+fn receipt_of_a_log_that_ended_is_notable_with_the_one_after_it() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let start = || Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    let program = start();
+    let mut user = User::of(&program);
+    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    user.admin("session convene --subject aurora --closes +3h").ok();
+    let proved = |program: &Program, take: u64| {
+        let path = format!("/api/swarm/takes/{take}/proof");
+        wait_until("the take is proved", || program.client.get(&path).status == 200);
+    };
+    user.member(SUBMIT).ok();
+    proved(&program, 1);
+    verdicts(&user, 0);
+    program.stop("TERM");
+    let store = folder.path().join("swarm.db");
+    let backup = fs::read(&store).unwrap();
+    let program = start();
+    moved(&mut user, &program);
+    user.member(SUBMIT).ok();
+    proved(&program, 2);
+    assert_eq!(verdicts(&user, 0).len(), 2);
+    program.stop("TERM");
+
+    fs::write(&store, backup).unwrap();
+    let program = start();
+    moved(&mut user, &program);
+    program.client.operate("/accept", &json!({ "what": "store" })).expect(200);
+    wait_until("the next log is signed", || {
+        program.client.get("/swarm/log/default/succession").status == 200
+            && program.client.get("/swarm/log/default/2/checkpoint").status == 200
+    });
+    proved(&program, 1);
+    let key = program.client.get("/.well-known/swarm.json").json()["logKey"].clone();
+    let goes_on = format!("and {} goes on", key.as_str().unwrap());
+    let ended =
+        |detail: &str| detail.contains("/default\" ended with ") && detail.contains(&goes_on);
+    let files = kept(&user);
+    let place = |take: u64| files.iter().position(|file| read(file)["takeId"] == take).unwrap();
+    let rows = verdicts(&user, 1);
+    let (verdict, detail) = &rows[place(1)];
+    assert!(verdict == "notable" && ended(detail), "{rows:?}");
+    let (verdict, detail) = &rows[place(2)];
+    assert!(verdict == "does not hold" && ended(detail), "{rows:?}");
+    assert!(detail.contains("the service has no take 2"), "{detail}");
+
+    // The new log signs the receipt of the next take.
+    let submitted = user.member("submit --stance bearish --confidence 0.9");
+    assert!(submitted.err.contains("the receipt holds; the log "), "{}", submitted.err);
+    assert!(submitted.err.contains(&goes_on), "{}", submitted.err);
+    submitted.ok();
+    proved(&program, 2);
+    let files = kept(&user);
+    let rows = verdicts(&user, 1);
+    let of_bearish = |file: &&PathBuf| read(file)["sent"].as_str().unwrap().contains("bearish");
+    let place = files.iter().position(|file| of_bearish(&file)).unwrap();
+    assert_eq!(rows[place], ("holds".to_owned(), String::new()));
+}
+
 /// The profile's service has another address now.
 fn moved(user: &mut User, program: &Program) {
     *user = std::mem::replace(user, User::of(program)).at(program);

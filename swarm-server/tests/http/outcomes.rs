@@ -259,6 +259,11 @@ fn scores_records_and_ranking_are_exact(backend: &Backend) {
         )
     );
     client.get("/api/swarm/members/nobody/record").refused(404, "no such member");
+    let shown = client.send("GET", "/swarm/ranking?min=3", &[("accept", "text/html")], b"");
+    let shown = shown.expect(200).text;
+    assert!(shown.contains("Of 2 members with a place, "), "{shown}");
+    let home = client.send("GET", "/", &[("accept", "text/html")], b"").expect(200).text;
+    assert!(home.contains("Too few outcomes to say."), "{home}");
     let ranking = client.get("/api/swarm/ranking?min=3").expect(200).json();
     assert_eq!((&ranking["min"], &ranking["sessions"]), (&json!(3), &json!(3)));
     assert_eq!(ranking["neutral"]["loss"], json!(0.125));

@@ -221,6 +221,10 @@ fn session_has_a_picture_and_a_description_for_previews() {
     assert_eq!(picture.header("content-type"), Some("image/png"));
     let tag = picture.header("etag").unwrap().to_owned();
     client.send("GET", path, &[("if-none-match", &tag)], b"").expect(304);
+    // The words on it follow the record of the subject.
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Borealis" })).expect(200);
+    let renamed = client.send("HEAD", path, &[], b"").expect(200);
+    assert_ne!(renamed.header("etag"), Some(&*tag));
     client.get("/swarm/sessions/9/picture.png").expect(404);
 }
 

@@ -515,6 +515,28 @@ fn watcher_goes_on_with_the_log_after_one_that_an_accepted_store_ended() {
     late.expects(&seen.serve(&folder.path().join("seen")), 0, "holds: ");
     let url = format!("http://{}", program.client.address);
     late.expects(&url, 0, "goes on: operator \"operator\" accepted a store");
+
+    // And a move to another store.
+    let last = program.client.get("/swarm/log/default/checkpoint").expect(200).text;
+    program.stop("TERM");
+    let moved = |arguments: &[&str]| {
+        let output = swarm(arguments, &[]).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        output.stdout
+    };
+    fs::write(folder.path().join("dump"), moved(&["dump"])).unwrap();
+    moved(&["restore", "--store=sqlite:other.db", "dump"]);
+    let program = Program::start_in(
+        std::sync::Arc::clone(&folder),
+        &["serve", "--store=sqlite:other.db"],
+        TOKEN,
+    );
+    wait_until("the log is signed", || program.client.get("/swarm/log/checkpoint").status == 200);
+    let served = program.client.get("/swarm/log/default/succession").expect(200).text;
+    assert_eq!(served, succession);
+    assert_eq!(program.client.get("/swarm/log/default/checkpoint").expect(200).text, last);
+    let (status, said) = watcher.look(&format!("http://{}", program.client.address), &["--mirror"]);
+    assert!(status == Some(0) && said.contains("/2 continues to "), "{said}");
 }
 
 /// Another log is served, in the place of the one that was watched.

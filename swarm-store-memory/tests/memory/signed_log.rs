@@ -104,7 +104,7 @@ async fn takes_are_found_between_other_entries() {
         let proof = log.proof_of_take(take.id).await.unwrap().unwrap();
         assert_eq!(proof.session_version(), Some(take.session_version));
         let row = &rows[proof.index as usize];
-        assert_eq!(row.logged, Logged::Take(Arc::clone(take)));
+        assert_eq!(row.logged, Logged::Take(Arc::clone(take).into()));
         assert!(proof.proves(&log_line(row).text()));
     }
     let session = fixture.convened("later").await;
@@ -244,7 +244,7 @@ async fn log_that_ended_names_the_one_after_it() {
         write(&tenant(&store), 1).await;
         signed(&log).await;
         let served = log.checkpoint().await.unwrap().unwrap();
-        let ended = served.ended(ORIGIN);
+        let ended = log.ended(ORIGIN).await.unwrap();
         if is_forged {
             assert_eq!(ended, None);
             continue;
@@ -255,7 +255,7 @@ async fn log_that_ended_names_the_one_after_it() {
         assert_eq!(succession, Succession { last: lost, successor: served.key.clone() });
         assert!(ended.succession.is_signed_by(first.key(1).unwrap().verifier()));
         assert!(Checkpoint::parse(ended.succession.text()).is_err(), "it is no checkpoint");
-        assert_eq!(served.ended(&served.checkpoint.origin), None);
+        assert_eq!(log.ended(&served.checkpoint.origin).await.unwrap(), None);
     }
 }
 

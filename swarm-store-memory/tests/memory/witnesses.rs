@@ -238,7 +238,7 @@ fn checkpoint(note: &str) -> SignedCheckpoint {
     let checkpoint = swarm_core::proof::checkpoint::Checkpoint::parse(note.text()).unwrap();
     let key = ServerSecret::new([1; 32]).log_key(&checkpoint.origin).unwrap().verifier().clone();
     assert!(note.is_signed_by(&key));
-    SignedCheckpoint { key, note, checkpoint, cosigned: None, published: None, ended: Vec::new() }
+    SignedCheckpoint { key, note, checkpoint, cosigned: None, published: None }
 }
 
 fn answer(status: u16, body: &str) -> WitnessAnswer {

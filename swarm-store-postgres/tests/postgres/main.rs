@@ -6,5 +6,6 @@ mod nightly;
 mod parts;
 mod plans;
 mod pool;
+mod sealed_reads;
 mod views;
 mod waiting_commits;

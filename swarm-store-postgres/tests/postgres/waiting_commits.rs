@@ -19,9 +19,9 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 /// Files the second take of a session, of which there is only one.
 const FILE: &str = "
     INSERT INTO swarm.takes (tenant, id, session, member, revision, nonce, attempt, filed_at, current,
-            version, public_key, signature, payload)
+            version, seal, public_key, signature, about, payload)
         SELECT tenant, id + 1, session, member, revision + 1, nonce || '-', attempt, filed_at, current,
-            version, public_key, signature, payload FROM swarm.takes;
+            version, seal, public_key, signature, about, payload FROM swarm.takes;
     UPDATE swarm.sequences SET number = number + 1 WHERE name = 'takes';
     UPDATE swarm.tenants SET seq = seq + 1;
     INSERT INTO swarm.log (tenant, seq, at, commit_id, refers, record)

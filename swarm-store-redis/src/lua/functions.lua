@@ -193,11 +193,13 @@ end
 
 --- parts_of
 -- The parts of a record, from what is stored of them: for each the kind (0: none, 1: here, 48: in the hash of parts, 49: in a
--- key of its own, 50: here, shortened), the length, and the name.
+-- key of its own, 50: here, shortened), the length, the name, and for one in the hash that is veiled (51) the number of the
+-- values of the record before the key of another one, the code of its table, and the number of its values before the one that
+-- is null as long as the part is veiled.
 local function parts_of(stored)
-  local found, at, kind, length, name, _ = {}, 1
+  local found, at, kind, length, name, veil, _ = {}, 1
   while stored and at <= #stored do
-    kind, length, name = byte(stored, at), 0, nil
+    kind, length, name, veil = byte(stored, at), 0, nil, nil
     if kind == 0 then
       at = at + 1
     elseif kind < 48 then
@@ -212,9 +214,14 @@ local function parts_of(stored)
       elseif kind == 49 then
         _, at = number_at(stored, at)
         name, at = sub(stored, at, at + 63), at + 64
+      elseif kind == 51 then
+        kind, veil = 48, {}
+        veil[1], at = number_at(stored, at)
+        veil[2], at = sub(stored, at, at + 1), at + 2
+        veil[3], at = number_at(stored, at)
       end
     end
-    found[#found + 1] = { kind, length, name }
+    found[#found + 1] = { kind, length, name, veil }
   end
   return found
 end
@@ -242,12 +249,20 @@ local function size_of(stored, wanted)
   return size
 end
 
+--- is_veiled
+local function is_veiled(D, veil, raw)
+  local other = veil and get(D, veil[2] .. nth(raw, 2, veil[1]))
+  return veil and (not other or nth(other, 2, veil[3]) == '\0')
+end
+
 --- beside
--- What is stored of the parts of a record, with the wanted ones that are in the hash of parts, each preceded by its place.
-local function beside(D, field, stored, wanted)
-  local texts = { stored }
+-- What is stored of the parts of a record, with the wanted ones that are in the hash of parts, each preceded by its place. One
+-- that is veiled is left out, unless the highest bit is wanted.
+local function beside(D, field, stored, wanted, raw)
+  local texts, unveiled = { stored }, bit.band(wanted, bit.lshift(1, 31)) ~= 0
   for place, part in ipairs(parts_of(stored)) do
-    if part[1] == 48 and bit.band(wanted, bit.lshift(1, place - 1)) ~= 0 then
+    local is_wanted = part[1] == 48 and bit.band(wanted, bit.lshift(1, place - 1)) ~= 0
+    if is_wanted and (unveiled or not is_veiled(D, part[4], raw)) then
       texts[#texts + 1] = place - 1
       texts[#texts + 1] = call('HGET', D.parts, field .. char(place - 1))
     end
@@ -273,8 +288,9 @@ local function commit_of(seq, size, commit)
 end
 
 --- entries
--- Entries of the log, with their numbers and the records that they refer to; those of a topic between two bounds.
-local function entries(head, after, limit, low, high)
+-- Entries of the log, with their numbers and the wanted parts of the records that they refer to; those of a topic between two
+-- bounds.
+local function entries(head, after, limit, wanted, low, high)
   local found, _, size = {}, end_of(head)
   local function add(seq, raw)
     local length = byte(raw, 17)
@@ -284,7 +300,7 @@ local function entries(head, after, limit, low, high)
     found[#found + 1] = raw
     local stored = row and get(D, field .. '\254')
     found[#found + 1] = row
-    found[#found + 1] = row and byte(row) == 1 and beside(D, field, stored, 4294967295) or stored
+    found[#found + 1] = row and byte(row) == 1 and beside(D, field, stored, wanted, row) or stored
   end
   local last = limit >= 0 and math.min(after + limit, size) or size
   if low then

@@ -37,8 +37,17 @@ pub(crate) enum PartKind {
     Inside,
     /// In the hash of parts.
     Beside,
+    /// There too, whatever its length, because queries may leave it out.
+    Veiled,
     /// In a key of its own.
     Apart,
+}
+
+impl PartKind {
+    /// Whether it is in the hash of parts.
+    fn is_beside(self) -> bool {
+        matches!(self, Self::Beside | Self::Veiled)
+    }
 }
 
 /// A change: what it reads beforehand, and what it does.
@@ -827,7 +836,7 @@ impl Compiler<'_> {
         let part = self.emitter.part(table);
         let mut code = String::new();
         for (place, kind) in self.kinds(table, first).into_iter().enumerate() {
-            if kind == PartKind::Beside {
+            if kind.is_beside() {
                 self.uses.writes_parts = true;
                 let text = self.emitter.argument(Argument::Text(first + place));
                 code.push_str(&format!(
@@ -903,7 +912,7 @@ impl Compiler<'_> {
         if !table.parts.is_empty() {
             self.uses.writes_parts = true;
             let kinds = self.kinds(table, first);
-            let beside = kinds.iter().enumerate().filter(|(_, kind)| **kind == PartKind::Beside);
+            let beside = kinds.iter().enumerate().filter(|(_, kind)| kind.is_beside());
             let beside: Vec<_> = beside.map(|(place, _)| format!("[{place}] = true")).collect();
             let names = match kinds.contains(&PartKind::Apart) {
                 true => self.emitter.argument(Argument::Names(table, first)),

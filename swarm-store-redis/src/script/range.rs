@@ -335,14 +335,20 @@ pub(super) fn shown(
     match wanted_bits(table, wanted) {
         0 => format!("{r}, false"),
         bits => {
-            format!("{r}, byte({r}) == 1 and beside({part}, {field}, {stored}, {bits}) or {stored}")
+            format!(
+                "{r}, byte({r}) == 1 and beside({part}, {field}, {stored}, {bits}, {r}) or {stored}"
+            )
         }
     }
 }
 
-/// The parts of a table that are wanted, as bits.
+/// The parts of a table that are wanted, as bits; and the highest bit, if also a veiled one is.
 pub(super) fn wanted_bits(table: &Table, parts: PartSet) -> u32 {
-    (0..table.parts.len()).filter(|part| parts.has(*part)).fold(0, |bits, part| bits | 1 << part)
+    let wanted = (0..table.parts.len()).filter(|part| parts.has(*part));
+    let bits = wanted.fold(0, |bits, part| bits | 1 << part);
+    let is_asked = table.veiled.as_ref().is_some_and(|veil| parts.has(veil.part));
+    let has_veiled = is_asked && parts.has_veiled();
+    if has_veiled { bits | 1 << 31 } else { bits }
 }
 
 /// The length of values, which is known if all of them are.

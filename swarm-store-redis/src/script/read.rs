@@ -139,7 +139,7 @@ impl Emitter {
                     }
                 }
             }
-            QueryShape::Entries { topic, after, limit } => {
+            QueryShape::Entries { topic, after, limit, parts } => {
                 let bounds = topic.map(|topic| {
                     let low = self.argument(Argument::Topic(topic, *after));
                     let start = [b"(", &TOPICS[..]].concat();
@@ -148,8 +148,9 @@ impl Emitter {
                     format!(", {low}, {high}")
                 });
                 let (after, limit) = (self.number(*after), self.number(*limit));
+                let wanted = if parts.has_veiled() { u32::MAX } else { u32::MAX >> 1 };
                 body.push_str(&format!(
-                    "{answer} = entries(head, {after}, {limit}{})\n",
+                    "{answer} = entries(head, {after}, {limit}, {wanted}{})\n",
                     bounds.unwrap_or_default()
                 ));
             }

@@ -104,7 +104,7 @@ async fn each_take_of_a_batch_gets_its_own_outcome() {
         match call.await.unwrap().unwrap() {
             Filed::Filed(take, _) => {
                 let on_file = desk.store.take(take.id).await.unwrap().unwrap();
-                assert_eq!(on_file.take.draft().member_id, desk.authors[place].id);
+                assert_eq!(*on_file.take.member_id(), desk.authors[place].id);
                 assert!([0, 2, 4, 10].contains(&place), "{place}");
             }
             Filed::Stale => assert_eq!(place % 2, 1),

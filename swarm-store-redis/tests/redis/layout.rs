@@ -72,5 +72,5 @@ async fn tenant_of_another_layout_is_neither_read_nor_written() {
 fn is_refused<T: Debug>(outcome: Result<T>, layout: &str) {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
-    assert_eq!(error.source().unwrap().to_string(), other_layout(layout, 3));
+    assert_eq!(error.source().unwrap().to_string(), other_layout(layout, 4));
 }

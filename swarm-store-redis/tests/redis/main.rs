@@ -15,6 +15,7 @@ mod long_snapshots;
 mod nightly;
 mod one_call;
 mod roles;
+mod sealed_reads;
 mod tls;
 mod warnings;
 mod world;

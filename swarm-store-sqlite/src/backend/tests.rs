@@ -29,6 +29,7 @@ static STONES: Table = Table {
         Index { name: "stones_by_vein", columns: &[0, 3], is_unique: false },
         Index { name: "stones_by_mark", columns: &[2, 4], is_unique: true },
     ],
+    veiled: None,
     is_transient: false,
 };
 
@@ -38,6 +39,7 @@ static OWNERS: Table = Table {
     key: 1,
     parts: &["name"],
     indexes: &[],
+    veiled: None,
     is_transient: false,
 };
 
@@ -50,6 +52,7 @@ static VISITS: Table = Table {
     key: 1,
     parts: &[],
     indexes: &[],
+    veiled: None,
     is_transient: true,
 };
 
@@ -239,7 +242,9 @@ async fn log_has_consecutive_entries_by_topic_and_survives_a_restart() {
         assert_eq!((made.head.size, made.head.log), (Seq(size), 1));
     }
     let quarry = quarry.reopened();
-    let entries = |topic, after, limit| Query::Entries(Entries { topic, after: Seq(after), limit });
+    let entries = |topic, after, limit| {
+        Query::Entries(Entries { topic, after: Seq(after), limit, parts: PartSet::ALL })
+    };
     let reading = quarry.read(vec![
         entries(None, 0, 10),
         entries(None, 1, 2),
@@ -367,7 +372,7 @@ async fn load_is_committed_whole_into_tenants_without_records() {
     }
     assert_eq!(load.commit().await.unwrap(), None);
     assert_eq!(quarry.backend.tenants().await.unwrap(), ["acme", "beta"].map(tenant));
-    let all = Entries { topic: None, after: Seq(0), limit: 9 };
+    let all = Entries { topic: None, after: Seq(0), limit: 9, parts: PartSet::ALL };
     let queries =
         vec![Query::Rows(Range::all(&VISITS)), Query::Sequence("owners"), Query::Entries(all)];
     let reading = quarry.read(queries).await;

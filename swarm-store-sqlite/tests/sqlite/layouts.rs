@@ -17,7 +17,7 @@ use swarm_testing::{ManualClock, TestTenant, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 /// The number of the layout.
-const LAYOUT: i64 = 4;
+const LAYOUT: i64 = 5;
 
 /// The application id of files of this store.
 const APPLICATION: i64 = 0x7377_726d;

@@ -5,3 +5,4 @@ mod changes;
 mod conformance;
 mod layouts;
 mod observers;
+mod sealed_reads;

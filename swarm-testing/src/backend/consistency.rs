@@ -189,7 +189,12 @@ pub(super) fn moving() -> Transaction {
 /// The queries for what [`moving`] writes.
 pub(super) fn moves() -> Vec<Query> {
     let shelf = |depot: &str| Query::Rows(Range::key(&SHELVES, vec![depot.into(), int(1)]));
-    let entries = Query::Entries(Entries { topic: None, after: Seq(0), limit: usize::MAX });
+    let entries = Query::Entries(Entries {
+        topic: None,
+        after: Seq(0),
+        limit: usize::MAX,
+        parts: PartSet::ALL,
+    });
     vec![shelf("a"), Query::Sequence("moves"), entries, Query::Sequence("sum"), shelf("b")]
 }
 

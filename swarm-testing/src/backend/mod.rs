@@ -76,6 +76,7 @@ macro_rules! backend_cases {
                 range_has_at_most_its_limit
                 range_is_limited_in_bytes
                 parts_are_read_as_named
+                part_is_veiled_until_another_record_says_otherwise
                 records_are_joined_with_those_they_name
                 records_are_counted_up_to_a_limit
                 query_uses_values_found_before

@@ -183,6 +183,64 @@ pub async fn parts_are_read_as_named(backend: Arc<dyn Backend>) {
     expect_eq!(tenant.ids(Range { parts: PartSet::NONE, ..all(&PARCELS) }).await, [1, 2, 3]);
 }
 
+/// The third letter has no seal, the fourth a depot with a capacity, and the last one no depot. Whether the text of the first two is
+/// returned is up to the backend: records say whether it is veiled.
+pub async fn part_is_veiled_until_another_record_says_otherwise(backend: Arc<dyn Backend>) {
+    let tenant = Tenant::fresh(&backend).await;
+    let letter = |id: i64, depot: Option<&str>, is_sealed: bool, text: &str| Write::Put {
+        table: &LETTERS,
+        columns: vec![int(id), depot.into(), is_sealed.then_some(&[7_u8][..]).into()],
+        body: body(&[&format!("address {id}"), text]),
+    };
+    let closed = |capacity: Term| Write::Put {
+        table: &DEPOTS,
+        columns: vec!["closed".into(), capacity],
+        body: body(&["address"]),
+    };
+    let long = "A long letter. ".repeat(20_000);
+    let letters = [
+        letter(1, Some("closed"), true, "short"),
+        letter(2, Some("closed"), true, &long),
+        letter(3, Some("closed"), false, "short"),
+        letter(4, Some("open"), true, "short"),
+        letter(5, None, true, "short"),
+    ];
+    let depots = [closed(Value::Null.into()), depot("open", 1)];
+    tenant.write(letters.into_iter().chain(depots).collect()).await;
+    let refer = |id| Append::Entry {
+        topic: None,
+        assigned: None,
+        reference: Some((&LETTERS, int(id))),
+        body: body(&["entry"]),
+    };
+    tenant.append((1..=5).map(refer).collect()).await;
+    expect_veiled(&tenant, PartSet::SHOWN, [true, true, false, false, true]).await;
+    expect_veiled(&tenant, PartSet::ALL, [false; 5]).await;
+    tenant.write(vec![closed(int(9))]).await;
+    expect_veiled(&tenant, PartSet::SHOWN, [false, false, false, false, true]).await;
+}
+
+async fn expect_veiled(tenant: &Tenant, parts: PartSet, veiled: [bool; 5]) {
+    let seen = |row: &Row| {
+        let is_there =
+            row.body.part(1).is_some_and(|letter| letter.ends_with("short") || letter.len() > 9);
+        ensure!(row.body.is_veiled() || is_there, "the letter", row.columns);
+        expect_eq!(row.body.part(0).is_some(), true, "its address");
+        row.body.is_veiled()
+    };
+    let answer = tenant.answer(Query::Rows(Range { parts, ..all(&LETTERS) })).await;
+    expect_eq!(answer.rows().iter().map(seen).collect::<Vec<_>>(), veiled, "all");
+    for (id, is_veiled) in (1..).zip(veiled) {
+        let one = Range { parts, ..Range::key(&LETTERS, vec![int(id)]) };
+        let answer = tenant.answer(Query::Rows(one)).await;
+        expect_eq!(answer.rows().iter().map(seen).collect::<Vec<_>>(), [is_veiled], "{id}");
+    }
+    let entries = Entries { topic: None, after: Seq(0), limit: 9, parts };
+    let Answer::Entries(entries) = tenant.answer(Query::Entries(entries)).await else { return };
+    let rows = entries.iter().filter_map(|entry| entry.reference.as_ref()?.row.as_ref());
+    expect_eq!(rows.map(seen).collect::<Vec<_>>(), veiled, "those that entries refer to");
+}
+
 /// There is `None` for a key that is null, and for one that no record has.
 pub async fn records_are_joined_with_those_they_name(backend: Arc<dyn Backend>) {
     let tenant = stocked(&backend).await;
@@ -244,7 +302,7 @@ pub async fn query_uses_values_found_before(backend: Arc<dyn Backend>) {
 
 pub async fn answers_have_the_order_of_their_queries(backend: Arc<dyn Backend>) {
     let tenant = stocked(&backend).await;
-    let entries = Entries { topic: None, after: Seq(0), limit: 9 };
+    let entries = Entries { topic: None, after: Seq(0), limit: 9, parts: PartSet::ALL };
     let reading = tenant
         .read(vec![
             Query::Count(all(&PARCELS)),

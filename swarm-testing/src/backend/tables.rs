@@ -1,9 +1,9 @@
 //! The tables of the suite.
 
-use swarm_core::store::backend::{Column, ColumnKind, Index, Table};
+use swarm_core::store::backend::{Column, ColumnKind, Index, Table, Veil};
 
 /// All tables: a backend under test is opened with them.
-pub const TABLES: &[&Table] = &[&PARCELS, &DEPOTS, &SHELVES, &SCANS];
+pub const TABLES: &[&Table] = &[&PARCELS, &DEPOTS, &SHELVES, &SCANS, &LETTERS];
 
 /// Parcels: values of every type, and indexes of every kind.
 pub(super) static PARCELS: Table = Table {
@@ -19,6 +19,7 @@ pub(super) static PARCELS: Table = Table {
     ],
     key: 1,
     parts: &["label", "contents"],
+    veiled: None,
     indexes: &[
         Index { name: "parcels_by_code", columns: &[CODE], is_unique: true },
         Index { name: "parcels_by_depot", columns: &[DEPOT, WEIGHT], is_unique: false },
@@ -47,6 +48,7 @@ pub(super) static DEPOTS: Table = Table {
     columns: &[column("name", ColumnKind::Text), column("capacity", ColumnKind::Integer)],
     key: 1,
     parts: &["address"],
+    veiled: None,
     indexes: &[],
     is_transient: false,
 };
@@ -61,6 +63,7 @@ pub(super) static SHELVES: Table = Table {
     ],
     key: 2,
     parts: &[],
+    veiled: None,
     indexes: &[],
     is_transient: false,
 };
@@ -74,8 +77,24 @@ pub(super) static SCANS: Table = Table {
     columns: &[column("id", ColumnKind::Integer), column("gate", ColumnKind::Text)],
     key: 1,
     parts: &[],
+    veiled: None,
     indexes: &[Index { name: "scans_by_gate", columns: &[1], is_unique: false }],
     is_transient: true,
+};
+
+/// Letters. The text of one with a seal is veiled until its depot has a capacity.
+pub(super) static LETTERS: Table = Table {
+    name: "letters",
+    columns: &[
+        column("id", ColumnKind::Integer),
+        column("depot", ColumnKind::Text),
+        column("seal", ColumnKind::Bytes),
+    ],
+    key: 1,
+    parts: &["address", "letter"],
+    veiled: Some(Veil { part: 1, having: 2, key: 1, table: &DEPOTS, until: 1 }),
+    indexes: &[Index { name: "letters_by_depot", columns: &[1], is_unique: false }],
+    is_transient: false,
 };
 
 const fn column(name: &'static str, kind: ColumnKind) -> Column {

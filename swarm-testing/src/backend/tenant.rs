@@ -6,7 +6,7 @@ use swarm_core::domain::{Seq, TenantId, Timestamp, Version};
 use swarm_core::store::StoreErrorKind;
 use swarm_core::store::backend::{
     Answer, Append, Assigned, Backend, Body, Check, CommitId, Decision, Entries, Entry, Head, Kind,
-    Outcome, Query, Range, Reading, Row, Snapshot, Table, Term, Transaction, Value, Write,
+    Outcome, PartSet, Query, Range, Reading, Row, Snapshot, Table, Term, Transaction, Value, Write,
 };
 
 use super::tables::{DEPOTS, PARCELS, SHELVES};
@@ -66,7 +66,7 @@ impl Tenant {
     }
 
     pub(super) async fn entries(&self, topic: Option<i64>, after: u64, limit: usize) -> Vec<Entry> {
-        let entries = Entries { topic, after: Seq(after), limit };
+        let entries = Entries { topic, after: Seq(after), limit, parts: PartSet::ALL };
         match self.answer(Query::Entries(entries)).await {
             Answer::Entries(entries) => entries,
             other => fail("the answer", &"entries", &other, format_args!("")),

@@ -40,7 +40,7 @@ pub async fn guards_survive_reopening(
     expect_eq!(filed(tenant.file(&filing).await).id, TakeId(2), "the same attempt, sent again");
     let spent = ada.submission(&session, "2");
     let replayed = tenant.facts(&ada, &spent).await;
-    expect_eq!(replayed.spent.map(|take| take.id), Some(TakeId(2)), "a used nonce");
+    expect_eq!(replayed.spent.map(|take| take.id()), Some(TakeId(2)), "a used nonce");
     let next = tenant.filed(&ada, &session, "3").await;
     expect_eq!((next.id, next.revision.get()), (TakeId(3), 3));
     expect_eq!(tenant.convened("subject").await.id, SessionId(3));

@@ -52,7 +52,7 @@ pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
     expect_eq!(numbers(&rows), (1..=8).collect::<Vec<_>>());
     let entry = |act: &Act, minted, at| Logged::Entry(act.entry(minted, at));
     expect_eq!(rows[0].logged, entry(&convocation.act, session.id.0, session.convened_at));
-    expect_eq!(rows[1].logged, Logged::Take(take));
+    expect_eq!(rows[1].logged, Logged::Take(take.into()));
     expect_eq!(rows[2].logged, entry(&act("member"), 0, Timestamp::EPOCH));
     expect_eq!(rows[3].logged, entry(&closed.acts[0], 0, Timestamp::EPOCH));
     expect_eq!(rows[4].logged, entry(&published, memo.id, memo.created_at));
@@ -224,7 +224,7 @@ fn written(outcome: Put) -> u64 {
 
 fn take_of(row: &LogRow) -> Option<&Arc<Take>> {
     match &row.logged {
-        Logged::Take(take) => Some(take),
+        Logged::Take(take) => take.whole(),
         _ => None,
     }
 }

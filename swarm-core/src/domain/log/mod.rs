@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::committee::CommitteeTake;
 use super::json::Object;
 use super::text::{Note, bounded};
-use super::{Invalid, SessionId, Take, Timestamp};
+use super::{Invalid, SessionId, StoredTake, Timestamp};
 
 pub use entry::{
     CommitteeDayEntry, DayAct, EndorsedKey, Excuse, LogBefore, LogEntry, LogLine, LoggedSession,
@@ -136,7 +136,7 @@ impl LogRow {
     /// changes only its own session; any other entry may change any session.
     pub fn may_change(&self, session: SessionId) -> bool {
         match &self.logged {
-            Logged::Take(take) => take.session_id == session,
+            Logged::Take(take) => take.session_id() == session,
             Logged::CommitteeTake(_) => false,
             Logged::TakeMark(..) | Logged::Entry(_) => true,
         }
@@ -147,7 +147,7 @@ impl LogRow {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Logged {
     /// A take. A store keeps a reference to it; the entry is computed from the take.
-    Take(Arc<Take>),
+    Take(StoredTake),
     /// A submission to the committee, kept as a reference too.
     CommitteeTake(Arc<CommitteeTake>),
     /// An act on the texts of a take: the entry, with the session of the take.

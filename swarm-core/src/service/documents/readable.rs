@@ -3,6 +3,7 @@
 use super::memos::{StoredMemo, check_held_memo};
 use super::{briefs, convened_session, read};
 use crate::domain::{Regime, Signal, Subject, SubjectSnapshotDraft};
+use crate::service::signed_log::{EndedLog, StoredTimestamp};
 use crate::store::{Collection, Document, StoreError};
 
 /// Checks that the service can read a document of this collection.
@@ -19,5 +20,7 @@ pub(in crate::service) fn check_readable(
         Collection::Briefs => briefs::body(document).map(drop),
         Collection::Occasions => convened_session(document).map(drop),
         Collection::HeldMemos => check_held_memo(document),
+        Collection::Timestamps => read(document, StoredTimestamp::read).map(drop),
+        Collection::EndedLogs => read(document, EndedLog::read).map(drop),
     }
 }

@@ -8,7 +8,7 @@ use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, Co
 use crate::domain::json::{self, ErrorPosition, Json, Object};
 use crate::domain::{
     Day, Digest, Invalid, LogEntry, LogLine, LogRow, Logged, Member, Message, MessageId, PublicKey,
-    Seq, Session, SessionId, Signature, Snapshot, Take, TenantId, Timestamp,
+    Seq, Session, SessionId, Signature, Snapshot, StoredTake, Take, TenantId, Timestamp,
 };
 use crate::proof::{DumpSignature, log_line};
 use crate::store::records::{Record, Unreadable};
@@ -215,14 +215,16 @@ fn record_text(record: &Stored, log: Option<&LogLine>) -> String {
         Stored::Log(row) => {
             let line = log.map_or_else(|| log_line(row).text(), LogLine::text);
             match &row.logged {
-                Logged::Take(take) => format!("{{\"log\":{line},\"take\":{}}}", take.to_text()),
+                Logged::Take(StoredTake::Whole(take)) => {
+                    format!("{{\"log\":{line},\"take\":{}}}", take.to_text())
+                }
                 Logged::CommitteeTake(take) => {
                     format!("{{\"log\":{line},\"committeeTake\":{}}}", take.to_text())
                 }
                 Logged::TakeMark(session, _) => {
                     format!("{{\"log\":{line},\"sessionId\":{session}}}")
                 }
-                Logged::Entry(_) => of("log", line),
+                Logged::Take(StoredTake::Sealed(_)) | Logged::Entry(_) => of("log", line),
             }
         }
     }
@@ -331,7 +333,7 @@ fn log(entry: Object, mut fields: Object) -> Result<Line, String> {
             LogEntry::Take(entry) => entry.session_version,
             _ => return Err("the entry is not that of the take beside it".to_owned()),
         };
-        Logged::Take(Arc::new(Take { session_version, ..take }))
+        Logged::Take(Arc::new(Take { session_version, ..take }).into())
     } else if let Some(take) = fields.take("committeeTake") {
         Logged::CommitteeTake(record::<CommitteeTake>(&mut take.into_object())?)
     } else if matches!(line.entry, LogEntry::TakeMark(_)) {

@@ -11,7 +11,7 @@ use crate::domain::committee::CommitteeTake;
 use crate::domain::{
     Digest, LogEntry, LogLine, LogRow, Logged, LoggedSession, Member, MemberEntry, MemberStatus,
     Note, OpeningEntry, Operation, PublicKey, Revision, Seq, Session, SessionAct, SessionEntry,
-    SessionId, Take, TakeId, TakeMarkAct, Timestamp,
+    SessionId, StoredTake, Take, TakeId, TakeMarkAct, Timestamp,
 };
 use crate::proof::{canonical, log_line, opening_entry, verify_signature};
 use crate::rules::logged;
@@ -171,7 +171,10 @@ impl LogChecks {
         self.at = Some(row.at);
         self.expect_opening(&row.logged, facts)?;
         match &row.logged {
-            Logged::Take(take) => self.take(take, row, line, facts),
+            Logged::Take(StoredTake::Whole(take)) => self.take(take, row, line, facts),
+            Logged::Take(StoredTake::Sealed(take)) => {
+                Err(format!("take {} is without what it says", take.id))
+            }
             Logged::CommitteeTake(take) => submission(take, row.at, facts),
             Logged::TakeMark(session, entry) => take_mark(*session, entry, (row.at, line), facts),
             Logged::Entry(entry) => self.entry(entry, line, facts),

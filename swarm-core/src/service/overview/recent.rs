@@ -61,9 +61,9 @@ impl Row {
     pub(super) fn of(row: &LogRow) -> Option<Self> {
         let what = match &row.logged {
             Logged::Take(take) => What::Take {
-                session: take.session_id,
-                member: take.draft().member_id.clone(),
-                is_revision: take.revision.get() > 1,
+                session: take.session_id(),
+                member: take.member_id().clone(),
+                is_revision: take.revision().get() > 1,
             },
             Logged::Entry(entry) => Self::of_entry(entry)?,
             Logged::CommitteeTake(_) | Logged::TakeMark(..) => return None,

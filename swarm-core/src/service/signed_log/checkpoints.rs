@@ -6,7 +6,6 @@ use base64::engine::general_purpose::STANDARD;
 use crate::domain::{Invalid, Seq};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::{Note, VerifierKey};
-use crate::proof::succession::Succession;
 use crate::proof::tree::TreeHash;
 
 /// A checkpoint that was signed, with the key that signed it.
@@ -22,30 +21,6 @@ pub struct SignedCheckpoint {
     pub cosigned: Option<Note>,
     /// The first checkpoint of the same log and key that has the last entry which changed what is published.
     pub published: Option<Note>,
-    /// The logs of the tenant that ended before this one, the earliest first, as far as this server's key signed them.
-    pub ended: Vec<EndedLog>,
-}
-
-/// A log that ended when an operator accepted the store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EndedLog {
-    /// Its last checkpoint.
-    pub last: Note,
-    /// The note, signed by its key, that names the log after it: a [`Succession`].
-    pub succession: Note,
-}
-
-impl EndedLog {
-    /// Returns the origin of the log.
-    pub fn origin(&self) -> Option<String> {
-        Checkpoint::parse(self.last.text()).ok().map(|last| last.origin)
-    }
-
-    /// Returns the origin of the log after it.
-    pub(super) fn successor(&self) -> Option<String> {
-        let succession = Succession::parse(self.succession.text()).ok()?;
-        Some(succession.successor.name().to_owned())
-    }
 }
 
 /// What the line of a cosigned checkpoint before the last one begins with. The line has its note in base64.
@@ -54,9 +29,6 @@ const COSIGNED: &str = "cosigned ";
 /// What the line of the checkpoint of what is published begins with. The line has its note in base64.
 const PUBLISHED: &str = "published ";
 
-/// What the line of a log that ended begins with. The line has its last checkpoint and its succession, in base64.
-const ENDED: &str = "ended ";
-
 impl SignedCheckpoint {
     /// Reads what [`text`](Self::text) wrote.
     ///
@@ -64,7 +36,7 @@ impl SignedCheckpoint {
     /// [`Invalid`] when it is something else.
     pub(super) fn parse(text: &str) -> Result<Self, Invalid> {
         let (key, mut note) = text.split_once('\n').ok_or_else(invalid)?;
-        let (mut cosigned, mut published, mut ended) = (None, None, Vec::new());
+        let (mut cosigned, mut published) = (None, None);
         loop {
             if let Some(rest) = note.strip_prefix(COSIGNED) {
                 let (line, rest) = rest.split_once('\n').ok_or_else(invalid)?;
@@ -72,22 +44,16 @@ impl SignedCheckpoint {
             } else if let Some(rest) = note.strip_prefix(PUBLISHED) {
                 let (line, rest) = rest.split_once('\n').ok_or_else(invalid)?;
                 (published, note) = (Some(read_note(line)?), rest);
-            } else if let Some(rest) = note.strip_prefix(ENDED) {
-                let (line, rest) = rest.split_once('\n').ok_or_else(invalid)?;
-                let (last, succession) = line.split_once(' ').ok_or_else(invalid)?;
-                let (last, succession) = (read_note(last)?, read_note(succession)?);
-                ended.push(EndedLog { last, succession });
-                note = rest;
             } else {
                 let read = Self::new(VerifierKey::parse(key)?, Note::parse(note)?)?;
-                return Ok(Self { cosigned, published, ended, ..read });
+                return Ok(Self { cosigned, published, ..read });
             }
         }
     }
 
     pub(super) fn new(key: VerifierKey, note: Note) -> Result<Self, Invalid> {
         let checkpoint = Checkpoint::parse(note.text())?;
-        Ok(Self { key, note, checkpoint, cosigned: None, published: None, ended: Vec::new() })
+        Ok(Self { key, note, checkpoint, cosigned: None, published: None })
     }
 
     /// The checkpoint that was signed after this one.
@@ -95,12 +61,7 @@ impl SignedCheckpoint {
         let is_same_log = self.key == next.key && self.checkpoint.origin == next.checkpoint.origin;
         let cosigned = self.last_cosigned().filter(|_| is_same_log).cloned();
         let published = self.published.clone().filter(|_| is_same_log);
-        Self { cosigned, published, ended: self.ended.clone(), ..next }
-    }
-
-    /// Returns the log of this origin that ended.
-    pub fn ended(&self, origin: &str) -> Option<&EndedLog> {
-        self.ended.iter().find(|log| log.origin().as_deref() == Some(origin))
+        Self { cosigned, published, ..next }
     }
 
     /// Returns the last checkpoint that witnesses cosigned: this one, or one before it.
@@ -115,24 +76,25 @@ impl SignedCheckpoint {
         if known.is_some_and(|known| known.size >= entry.0) {
             return self;
         }
-        // Without the signatures of witnesses, which come later.
+        // Signatures of witnesses come later.
+        Self { published: Some(self.own_note()), ..self }
+    }
+
+    /// The note without the signatures of witnesses.
+    pub(super) fn own_note(&self) -> Note {
         let mut note = self.note.clone();
         note.remove(|line| !line.is_of(&self.key));
-        Self { published: Some(note), ..self }
+        note
     }
 
     /// The stored form: the key on a line, a line each with the cosigned checkpoint before it and with the one of what is
-    /// published, if there are such, a line for each log that ended, then the note.
+    /// published, if there are such, then the note.
     pub(super) fn text(&self) -> String {
         let line = |note: &Note| STANDARD.encode(note.to_string());
         let cosigned = self.cosigned.as_ref().map(|note| format!("{COSIGNED}{}\n", line(note)));
         let published = self.published.as_ref();
         let published = published.map(|note| format!("{PUBLISHED}{}\n", line(note)));
-        let ended = self.ended.iter();
-        let ended =
-            ended.map(|log| format!("{ENDED}{} {}\n", line(&log.last), line(&log.succession)));
-        let ended = ended.collect::<String>();
-        let lines = [cosigned, published, Some(ended)].into_iter().flatten().collect::<String>();
+        let lines = [cosigned, published].into_iter().flatten().collect::<String>();
         format!("{}\n{lines}{}", self.key, self.note)
     }
 }

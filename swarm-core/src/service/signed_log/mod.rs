@@ -12,13 +12,16 @@ mod reading;
 mod signing;
 mod succession;
 mod tiles;
+mod timestamps;
 mod witnesses;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use checkpoints::{CheckpointMemory, EndedLog, LastSigned, SignedCheckpoint};
+pub use checkpoints::{CheckpointMemory, LastSigned, SignedCheckpoint};
 pub use entry_check::{Damage, EntryCheck};
 pub use signing::Signing;
+pub use succession::EndedLog;
+pub use timestamps::{StampOutcome, StoredTimestamp, TimestampAuthority};
 pub use witnesses::{OfferOutcome, Witness, WitnessAnswer};
 
 use super::Tenant;
@@ -80,6 +83,8 @@ struct State {
     published: Option<Seq>,
     /// What witnesses have against the log, by their names.
     disputes: Vec<(String, String)>,
+    /// Why the last checkpoint that was to be timestamped was not.
+    missed_timestamp: Option<String>,
     /// The damage found in the entries.
     damage: Option<Damage>,
 }

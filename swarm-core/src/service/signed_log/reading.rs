@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{LastSigned, SignedCheckpoint, SignedLog};
-use crate::domain::{LogRow, Logged, Seq, TakeId};
+use crate::domain::json::{Json, Object};
+use crate::domain::{Invalid, LogRow, Logged, Seq, TakeId};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::log_line;
 use crate::proof::note::{Note, NoteSigner, VerifierKey};
@@ -12,7 +13,7 @@ use crate::proof::tile::{TileId, TilePath, entries_tile, hashes_tile};
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::tree::{Node, TreeHash, consistency, inclusion, root};
 use crate::service::{Error, log_rows};
-use crate::store::{StoreError, TreeState, Versioned};
+use crate::store::{Document, StoreError, TreeState, Versioned};
 
 /// Maximum number of rows of the log read at a time to find the next take.
 const MAX_ROWS: u64 = 64;
@@ -142,7 +143,7 @@ impl SignedLog {
         let before = size.0.saturating_sub(LATEST_ROWS);
         let rows = log_rows::rows(&*self.store, Seq(before), LATEST_ROWS as usize).await?;
         let is_of =
-            |row: &&LogRow| matches!(&row.logged, Logged::Take(logged) if logged.id == take);
+            |row: &&LogRow| matches!(&row.logged, Logged::Take(logged) if logged.id() == take);
         match rows.iter().flatten().find(is_of) {
             Some(row) => Ok(Some(row.seq)),
             None => self.seq_of(take, size).await,
@@ -271,7 +272,7 @@ impl SignedLog {
             let limit = usize::try_from(count).unwrap_or(1);
             let rows = log_rows::rows(&*self.store, Seq(after), limit).await?;
             let take_of = |row: &LogRow| match &row.logged {
-                Logged::Take(take) => Some((row.seq, take.id)),
+                Logged::Take(take) => Some((row.seq, take.id())),
                 _ => None,
             };
             let Some(end) = rows.last() else { return Ok(None) };
@@ -292,6 +293,18 @@ pub(super) fn checkpoint_of(
     let text = stored.and_then(|stored| stored.record.checkpoint.as_deref());
     let parsed = text.map(SignedCheckpoint::parse).transpose();
     Ok(parsed.map_err(|error| StoreError::corrupt("tree", error))?)
+}
+
+/// Reads a document that this module stored.
+pub(super) fn stored_record<T>(
+    document: &Document,
+    read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
+) -> Result<T, StoreError> {
+    let corrupt = |error: &dyn std::fmt::Display| {
+        StoreError::corrupt("signed log", format!("document {:?}: {error}", document.key))
+    };
+    let json = Json::read(document.json.as_bytes()).map_err(|error| corrupt(&error))?;
+    read(&mut json.into_object()).map_err(|error| corrupt(&error))
 }
 
 /// Records which tiles are read.

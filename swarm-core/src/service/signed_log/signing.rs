@@ -171,19 +171,20 @@ impl SignedLog {
             });
         let before = checkpoint_of(stored.as_ref())?;
         let ended = self.log_before(log, before.as_ref(), in_store, remembered).await?;
+        if let Some(ended) = &ended {
+            self.keep_ended(ended, log).await?;
+        }
         let mut signing = Signing::Current;
-        if !is_signed || ended.is_some() {
+        if !is_signed {
             let checkpoint =
                 Checkpoint { origin: self.origin(log), size: last.size.0, root: last.root };
             let note = checkpoint.sign(&key);
             let signed = SignedCheckpoint::new(key.verifier().clone(), note).map_err(unsignable)?;
             let mut signed = match before {
                 // What witnesses have cosigned stays.
-                Some(before) if is_signed => before,
                 Some(before) => before.followed_by(signed),
                 None => signed,
             };
-            signed.ended.extend(ended);
             if let Some(entry) = self.lock().published.filter(|entry| *entry <= last.size) {
                 signed = signed.with_published(entry);
             }

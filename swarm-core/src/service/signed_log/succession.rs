@@ -1,14 +1,75 @@
 //! The log before a log that an operator began by accepting the store: its last checkpoint stays, with a note, signed by
-//! its key, that names the log after it (API.md, 11.6).
+//! its key, that names the log after it (API.md, 11.6). Both are a document, so that dumps have them.
 
+use super::reading::stored_record;
 use super::signing::{BATCH, unsignable};
-use super::{EndedLog, LastSigned, SignedCheckpoint, SignedLog};
-use crate::domain::{LogBefore, LogEntry, Logged, Operation, Seq};
+use super::{LastSigned, SignedCheckpoint, SignedLog};
+use crate::domain::json::{self, Json, Object};
+use crate::domain::{Invalid, LogBefore, LogEntry, Logged, Operation, Seq};
 use crate::proof::checkpoint::Checkpoint;
+use crate::proof::note::Note;
 use crate::proof::succession::Succession;
 use crate::service::{Error, log_rows};
+use crate::store::{Collection, DocumentDraft};
+
+/// A log that ended when an operator accepted the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedLog {
+    /// Its last checkpoint.
+    pub last: Note,
+    /// The note, signed by its key, that names the log after it: a [`Succession`].
+    pub succession: Note,
+}
+
+impl EndedLog {
+    /// Reads what [`text`](Self::text) wrote.
+    pub(in crate::service) fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        let last = Note::parse(&fields.text("last")?)?;
+        let succession = Note::parse(&fields.text("succession")?)?;
+        if Succession::parse(succession.text())?.last != Checkpoint::parse(last.text())? {
+            return Err(Invalid::new("succession", "must name the last checkpoint"));
+        }
+        Ok(Self { last, succession })
+    }
+
+    /// The stored form.
+    fn text(&self) -> String {
+        json::write(&Json::from([
+            ("last", Json::Text(self.last.to_string())),
+            ("succession", Json::Text(self.succession.to_string())),
+        ]))
+    }
+}
 
 impl SignedLog {
+    /// Returns the log of this origin, if it ended, as far as this server's key signed it.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn ended(&self, origin: &str) -> Result<Option<EndedLog>, Error> {
+        let Some(document) = self.store.document(Collection::EndedLogs, origin).await? else {
+            return Ok(None);
+        };
+        Ok(Some(stored_record(&document, EndedLog::read)?))
+    }
+
+    /// Stores a log that ended, before which the one with this number is signed the first time.
+    pub(super) async fn keep_ended(&self, ended: &EndedLog, log: u64) -> Result<(), Error> {
+        let last = Checkpoint::parse(ended.last.text()).map_err(unsignable)?;
+        let draft = DocumentDraft {
+            key: Some(last.origin),
+            group: self.origin(log),
+            json: ended.text(),
+            replace: false,
+            guard: None,
+            quota: None,
+            act: None,
+        };
+        // It exists if another server stored it meanwhile.
+        let _ = self.store.put_document(Collection::EndedLogs, &draft).await?;
+        Ok(())
+    }
+
     /// The log before the one with this number, if that is to be stored with the next checkpoint. `None` if it is stored
     /// already, or if nothing shows that this server's key signed its last checkpoint: then nothing is signed in its name,
     /// whatever the store says.
@@ -21,11 +82,11 @@ impl SignedLog {
     ) -> Result<Option<EndedLog>, Error> {
         let known = [in_store, remembered].into_iter().flatten().filter(|last| last.log < log);
         let known: Vec<_> = known.collect();
+        if known.is_empty() {
+            return Ok(None);
+        }
         let origin = self.origin(log);
-        let is_stored = stored.is_some_and(|stored| {
-            stored.ended.iter().any(|ended| ended.successor().as_ref() == Some(&origin))
-        });
-        if known.is_empty() || is_stored {
+        if !self.store.documents(Collection::EndedLogs, Some(&origin)).await?.is_empty() {
             return Ok(None);
         }
         let Some(before) = self.accepted_before(log).await? else { return Ok(None) };

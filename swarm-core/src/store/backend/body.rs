@@ -10,7 +10,10 @@ use std::sync::{Arc, OnceLock};
 /// A body is made of a value whose texts are written when they are asked for, or of texts. The value that is read from it is kept beside
 /// it. So a backend that keeps bodies in memory neither writes nor parses texts. Clones share both.
 #[derive(Clone)]
-pub struct Body(Arc<Inner>);
+pub struct Body {
+    inner: Arc<Inner>,
+    is_veiled: bool,
+}
 
 struct Inner {
     source: Source,
@@ -37,17 +40,28 @@ impl Body {
 
     /// Returns a body of texts, in the order of [`Table::parts`](super::Table::parts). Parts that were not read are `None`.
     pub fn of_texts(texts: Vec<Option<Box<str>>>) -> Self {
-        Self(Arc::new(Inner { source: Source::Texts(texts.into()), value: OnceLock::new() }))
+        Self::from(Source::Texts(texts.into()))
     }
 
     /// Returns a body that this value writes.
     pub fn of(value: impl Parts) -> Self {
-        Self(Arc::new(Inner { source: Source::Value(Box::new(value)), value: OnceLock::new() }))
+        Self::from(Source::Value(Box::new(value)))
+    }
+
+    /// Returns the same body as a query reads it that leaves out a part, which is [veiled](super::Veil).
+    #[must_use]
+    pub fn veiled(self) -> Self {
+        Self { is_veiled: true, ..self }
+    }
+
+    /// Returns whether a part was left out, which is [veiled](super::Veil).
+    pub fn is_veiled(&self) -> bool {
+        self.is_veiled
     }
 
     /// Returns the text of the part with this position, for a backend that stores it.
     pub fn part(&self, position: usize) -> Option<Cow<'_, str>> {
-        match &self.0.source {
+        match &self.inner.source {
             Source::Texts(texts) => texts.get(position)?.as_deref().map(Cow::Borrowed),
             Source::Value(value) => value.part(position),
         }
@@ -57,7 +71,7 @@ impl Body {
     /// the texts where it stores them.
     #[must_use]
     pub fn written(&self, parts: usize) -> Self {
-        match &self.0.source {
+        match &self.inner.source {
             Source::Texts(_) => self.clone(),
             Source::Value(value) => {
                 let part = |part| value.part(part).map(|text| text.into_owned().into_boxed_str());
@@ -68,7 +82,7 @@ impl Body {
 
     /// Returns the value that the body was made of, if it was, and has this type.
     pub(crate) fn source<T: Parts>(&self) -> Option<&T> {
-        match &self.0.source {
+        match &self.inner.source {
             Source::Texts(_) => None,
             Source::Value(value) => (&**value as &dyn Any).downcast_ref(),
         }
@@ -83,14 +97,20 @@ impl Body {
         &self,
         read: impl FnOnce() -> Result<Arc<T>, E>,
     ) -> Result<Arc<T>, E> {
-        let kept = self.0.value.get().map(|value| Arc::clone(value).downcast());
+        let kept = self.inner.value.get().map(|value| Arc::clone(value).downcast());
         if let Some(Ok(value)) = kept {
             return Ok(value);
         }
         let value = read()?;
         // Another reader may have been faster, with an equal value.
-        let _ = self.0.value.set(Arc::clone(&value) as Arc<dyn Any + Send + Sync>);
+        let _ = self.inner.value.set(Arc::clone(&value) as Arc<dyn Any + Send + Sync>);
         Ok(value)
+    }
+}
+
+impl From<Source> for Body {
+    fn from(source: Source) -> Self {
+        Self { inner: Arc::new(Inner { source, value: OnceLock::new() }), is_veiled: false }
     }
 }
 

@@ -217,19 +217,44 @@ fn answer(tables: &impl Tables, query: &Query, answers: &[Answer]) -> Result<Ans
             Answer::Number(count(tables, range, &[], range.limit, &|term| term.sought(answers))?)
         }
         Query::Sequence(name) => Answer::Number(tables.sequence(name)?),
-        Query::Entries(entries) => Answer::Entries(referring(tables, tables.entries(entries)?)?),
+        Query::Entries(entries) => {
+            Answer::Entries(referring(tables, tables.entries(entries)?, entries.parts)?)
+        }
         Query::CommitOf(seq) => Answer::Commit(tables.commit_of(*seq)?),
     })
 }
 
 /// Reads the records that entries refer to.
-fn referring(tables: &impl Tables, mut entries: Vec<Entry>) -> Result<Vec<Entry>> {
+fn referring(tables: &impl Tables, mut entries: Vec<Entry>, parts: PartSet) -> Result<Vec<Entry>> {
     for entry in &mut entries {
         if let Some(Reference { table, key, row }) = &mut entry.reference {
-            *row = tables.row(table, &[Value::from(*key)], PartSet::ALL)?;
+            let found = tables.row(table, &[Value::from(*key)], parts)?;
+            *row = found.map(|found| veiled(tables, table, found, parts)).transpose()?;
         }
     }
     Ok(entries)
+}
+
+/// Returns a record as a query for these parts gets it: without a part that is [veiled](super::Veil) in it.
+fn veiled(tables: &impl Tables, table: &'static Table, row: Row, parts: PartSet) -> Result<Row> {
+    let veil = table.veiled.as_ref().filter(|veil| parts.has(veil.part));
+    let Some(veil) = veil.filter(|veil| table.veil_of(veil.part, parts).is_some()) else {
+        return Ok(row);
+    };
+    let value = |row: &Row, column: usize| {
+        row.columns.get(column).filter(|value| !value.is_null()).cloned()
+    };
+    if value(&row, veil.having).is_none() {
+        return Ok(row);
+    }
+    let other = match value(&row, veil.key) {
+        Some(key) => tables.row(veil.table, &[key], PartSet::NONE)?,
+        None => None,
+    };
+    if other.is_some_and(|other| value(&other, veil.until).is_some()) {
+        return Ok(row);
+    }
+    Ok(Row { body: row.body.veiled(), ..row })
 }
 
 /// Makes values of terms; `None` if one of them has no value.
@@ -247,7 +272,7 @@ fn rows(tables: &impl Tables, range: &Range, resolve: Resolve<'_>) -> Result<Ans
                 return Ok(false);
             }
         }
-        rows.push(row);
+        rows.push(veiled(tables, range.table, row, range.parts)?);
         Ok(true)
     })?;
     let mut joined = Vec::new();

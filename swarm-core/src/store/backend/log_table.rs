@@ -17,6 +17,7 @@ pub static LOG: Table = Table {
     ],
     key: 1,
     parts: &["entry"],
+    veiled: None,
     indexes: &[Index { name: "log_by_topic", columns: &[3, 0], is_unique: true }],
     is_transient: false,
 };

@@ -96,12 +96,14 @@ pub struct Join {
 pub struct PartSet(u32);
 
 impl PartSet {
-    /// All parts.
+    /// All parts, also a [veiled](super::Veil) one.
     pub const ALL: Self = Self(u32::MAX);
+    /// All parts, but for a [veiled](super::Veil) one.
+    pub const SHOWN: Self = Self(u32::MAX >> 1);
     /// No part.
     pub const NONE: Self = Self(0);
 
-    /// The parts with these positions, which are lower than 32.
+    /// The parts with these positions, which are lower than 31.
     pub const fn of(positions: &[usize]) -> Self {
         let (mut set, mut at) = (0, 0);
         while at < positions.len() {
@@ -109,6 +111,11 @@ impl PartSet {
             at += 1;
         }
         Self(set)
+    }
+
+    /// Returns whether it has a part also where that is [veiled](super::Veil).
+    pub fn has_veiled(self) -> bool {
+        self.has(31)
     }
 
     /// Returns whether it has the part with this position.
@@ -127,6 +134,8 @@ pub struct Entries {
     pub after: Seq,
     /// The maximum number of entries.
     pub limit: usize,
+    /// The parts that are read of the records that the entries refer to: all, with a [veiled](super::Veil) one or without.
+    pub parts: PartSet,
 }
 
 /// The answers to queries, at one position of the log.
@@ -275,6 +284,6 @@ pub struct Reference {
     pub table: &'static Table,
     /// Its key.
     pub key: u64,
-    /// The record, with all parts; `None` if it is missing. For a [load](super::Backend::load), it is not given.
+    /// The record, with its parts; `None` if it is missing. For a [load](super::Backend::load), it is not given.
     pub row: Option<Row>,
 }

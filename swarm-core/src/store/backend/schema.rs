@@ -2,6 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::{Body, PartSet, Value};
+
 /// A kind of record. Tables are declared once, as constants, and compared by name.
 #[derive(Debug)]
 pub struct Table {
@@ -14,6 +16,8 @@ pub struct Table {
     /// The texts of the record that no index or check needs, in the order in which they should be stored: those
     /// that may be long come last. A query names the parts that it reads, so that a backend need not read the others.
     pub parts: &'static [&'static str],
+    /// The part that a query reads of some records only if it asks for that.
+    pub veiled: Option<Veil>,
     /// The indexes. A record is in an index unless one of the indexed columns is null.
     pub indexes: &'static [Index],
     /// Whether its records are short-lived or derived from others. They are no part of a dump, a tenant with no other
@@ -25,6 +29,22 @@ impl Table {
     /// Returns the position of the column with this name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Returns what decides whether a query for these parts reads this one; `None` if it does in any case.
+    pub fn veil_of(&self, part: usize, parts: PartSet) -> Option<&Veil> {
+        self.veiled.as_ref().filter(|veil| veil.part == part && !parts.has_veiled())
+    }
+
+    /// Returns the body of a record with these columns as a query for these parts gets it: for a backend on a server, which has
+    /// left out the part that is veiled. The [`engine`](super::engine) does it for the others.
+    pub fn read_body(&self, columns: &[Value], parts: PartSet, body: Body) -> Body {
+        let is_null = |column: usize| columns.get(column).is_none_or(Value::is_null);
+        let veil = self.veiled.as_ref().and_then(|veil| self.veil_of(veil.part, parts));
+        let is_left_out = |veil: &Veil| {
+            parts.has(veil.part) && !is_null(veil.having) && body.part(veil.part).is_none()
+        };
+        if veil.is_some_and(is_left_out) { body.veiled() } else { body }
     }
 
     /// Returns the positions of the columns that an index is over, or those of the primary key.
@@ -48,6 +68,23 @@ impl Hash for Table {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
+}
+
+/// A part that is veiled in some records until another record says otherwise. A query that does not ask for veiled parts
+/// ([`PartSet::has_veiled`]) gets a [`Body::veiled`](super::Body::veiled) there. A backend that keeps texts should not read the
+/// part then, so that a query does not take longer if it is long.
+#[derive(Debug)]
+pub struct Veil {
+    /// The position of the part, which records that it is veiled in always have.
+    pub part: usize,
+    /// Only records in which the column with this position is not null.
+    pub having: usize,
+    /// The position of the column that has the key of the other record.
+    pub key: usize,
+    /// The other table. Its key is a single column.
+    pub table: &'static Table,
+    /// The position of the column of the other record that is null as long as the part is veiled.
+    pub until: usize,
 }
 
 /// A column: a value of a record that an index, a check or a reader of the database needs.

@@ -52,6 +52,8 @@ pub enum QueryShape {
         after: usize,
         /// The maximum number of entries.
         limit: usize,
+        /// See [`Entries::parts`](super::Entries::parts).
+        parts: PartSet,
     },
     /// See [`Query::CommitOf`]; the position of the number.
     CommitOf(usize),
@@ -223,6 +225,7 @@ impl<'a> Bindings<'a> {
                 topic: entries.topic.map(|topic| self.bind(Value::Integer(topic))),
                 after: self.bind(entries.after.0),
                 limit: self.bind(size(entries.limit)),
+                parts: entries.parts,
             },
             Query::CommitOf(seq) => QueryShape::CommitOf(self.bind(seq.0)),
         }

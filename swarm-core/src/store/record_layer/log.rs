@@ -15,8 +15,8 @@ use crate::proof::opening_entry;
 use crate::proof::tile::TileId;
 use crate::rules::Versioned;
 use crate::store::backend::{
-    Backend, Body, Check, Entries, Entry, Kind, Parts, Query, Range, Reference, Row, Term, Value,
-    Write,
+    Backend, Body, Check, Entries, Entry, Kind, PartSet, Parts, Query, Range, Reference, Row, Term,
+    Value, Write,
 };
 use crate::store::records::Unreadable;
 use crate::store::{
@@ -38,7 +38,7 @@ impl<B: Backend> Log for TenantRecords<B> {
     }
 
     async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
-        self.entries("log", Entries { topic: None, after, limit }).await
+        self.entries("log", Entries { topic: None, after, limit, parts: PartSet::SHOWN }).await
     }
 
     async fn log_position(&self) -> Result<LogPosition> {
@@ -56,7 +56,8 @@ impl<B: Backend> Log for TenantRecords<B> {
 
     async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
         let topic = Value::from(session.0).integer();
-        self.entries("acts", Entries { topic, after: Seq(0), limit: usize::MAX }).await
+        let (after, limit, parts) = (Seq(0), usize::MAX, PartSet::SHOWN);
+        self.entries("acts", Entries { topic, after, limit, parts }).await
     }
 
     async fn operator_acts(&self, query: &ActQuery) -> Result<Vec<RecordedAct>> {
@@ -118,7 +119,11 @@ impl<B: Backend> TenantRecords<B> {
 
     async fn entries(&self, op: &'static str, entries: Entries) -> Result<Vec<LogRow>> {
         let mut found = self.read(op, vec![Query::Entries(entries)]).await?;
-        found.entries().iter().map(read).collect::<Outcome<_>>().map_err(self.damage.corrupt(op))
+        let rows = found.entries();
+        rows.iter()
+            .map(|it| read(it, false))
+            .collect::<Outcome<_>>()
+            .map_err(self.damage.corrupt(op))
     }
 }
 
@@ -147,10 +152,10 @@ fn tree(row: &Row) -> Outcome<Versioned<TreeState>> {
     Ok(Versioned { version: row.version, record: Arc::new(state) })
 }
 
-/// Reads an entry.
-pub(super) fn read(entry: &Entry) -> Outcome<LogRow> {
+/// Reads an entry; that of a sealed take with the whole take if `unsealed`.
+pub(super) fn read(entry: &Entry, unsealed: bool) -> Outcome<LogRow> {
     let logged = match &entry.reference {
-        Some(reference) => referring(entry, reference)?,
+        Some(reference) => referring(entry, reference, unsealed)?,
         None => unreferring(entry)?,
     };
     Ok(LogRow { seq: entry.seq, at: entry.at, logged })
@@ -166,7 +171,7 @@ fn unreferring(entry: &Entry) -> Outcome<Logged> {
     Ok(Logged::TakeMark(SessionId(session), act))
 }
 
-fn referring(entry: &Entry, reference: &Reference) -> Outcome<Logged> {
+fn referring(entry: &Entry, reference: &Reference, unsealed: bool) -> Outcome<Logged> {
     let Reference { table, key, row } = reference;
     let missing = || {
         let kind = if **table == takes::TABLE { "take" } else { "committee take" };
@@ -177,10 +182,13 @@ fn referring(entry: &Entry, reference: &Reference) -> Outcome<Logged> {
         return Ok(Logged::CommitteeTake(committee::read_take(row)?));
     }
     debug_assert_eq!(**table, takes::TABLE);
-    let take = take_rows::read(row)?;
     if entry.body.part(0).is_none() {
-        return Ok(Logged::Take(take));
+        return Ok(Logged::Take(match unsealed {
+            true => take_rows::read_whole(row)?.into(),
+            false => take_rows::read(row)?,
+        }));
     }
+    let take = take_rows::read_whole(row)?;
     let opening = opening_entry(&take).ok_or_else(|| Unreadable::new("a take without a seal"))?;
     Ok(Logged::Entry(Arc::new(LogEntry::Opening(opening))))
 }

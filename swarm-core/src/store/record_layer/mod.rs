@@ -77,6 +77,7 @@ impl<B: Backend> Records<B> {
             seen: self.seen.of(tenant),
             holds: Arc::clone(&self.holds),
             damage: self.damage.clone(),
+            is_dry_run: false,
         }
     }
 
@@ -88,6 +89,7 @@ impl<B: Backend> Records<B> {
             seen: Arc::new(SeenLog::at(self.seen.of(tenant).position())),
             holds: Arc::default(),
             damage: self.damage.clone(),
+            is_dry_run: true,
         }
     }
 }
@@ -160,6 +162,7 @@ struct TenantRecords<B> {
     seen: Arc<SeenLog>,
     holds: Arc<Holds>,
     damage: Damage,
+    is_dry_run: bool,
 }
 
 /// What a commit did, for the method that made it.

@@ -11,7 +11,7 @@ use super::{Change, Made, TenantRecords, acts};
 use crate::domain::json::{Json, Object};
 use crate::domain::{
     self, Day, MemberId, Question, Roster, Session, SessionId, SessionState, SessionSummary,
-    SessionTerms, Snapshot, SubjectId, Timestamp, Voided,
+    SessionTerms, Snapshot, StoredTake, SubjectId, TakeId, Timestamp, Voided,
 };
 use crate::rules::Versioned;
 use crate::store::backend::{Append, Backend, Check, PartSet, Query, Range, Row, Term, Write};
@@ -169,18 +169,28 @@ impl<B: Backend> Sessions for TenantRecords<B> {
     }
 
     async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
-        let (id, mut takes, mut hold) = (aggregation.session, Vec::new(), None);
+        let id = aggregation.session;
+        // What is sealed is not read for a refusal.
+        let found = self.session_takes(&TakeQuery { limit: 1, ..TakeQuery::all(id) }).await?;
+        let (session, one) = found.map(|found| (found.session, found.takes)).unzip();
+        let has_takes = one.is_some_and(|one| !one.is_empty());
+        if let Err(refusal) = aggregation.check(session.as_ref(), has_takes, self.now().await?) {
+            return Ok(Err(refusal));
+        }
+        let (mut takes, mut hold) = (Vec::new(), None);
         for _ in 0..MAX_ATTEMPTS {
-            let after = takes
-                .last()
-                .map_or(crate::domain::TakeId(0), |take: &Arc<crate::domain::Take>| take.id);
-            let rest = self.session_takes(&TakeQuery { after, ..TakeQuery::all(id) }).await?;
+            let after = takes.last().map_or(TakeId(0), StoredTake::id);
+            // Nor for a dry run, which does not show the snapshot of sealed takes.
+            let unsealed = !self.is_dry_run;
+            let rest = TakeQuery { after, unsealed, ..TakeQuery::all(id) };
+            let rest = self.session_takes(&rest).await?;
             let (session, rest) = rest.map(|found| (found.session, found.takes)).unzip();
             takes.extend(rest.unwrap_or_default());
+            let whole: Vec<_> = takes.iter().filter_map(StoredTake::whole).cloned().collect();
             // Read last, so that no take of the snapshot was filed after it.
             let now = self.now().await?;
-            let change = match aggregation.judge(session.as_ref(), &takes, now) {
-                Ok(change) => change,
+            let change = match aggregation.judge(session.as_ref(), &whole, now) {
+                Ok(change) => SessionChange { takes: Some(takes.len()), ..change },
                 Err(refusal) => return Ok(Err(refusal)),
             };
             if self.save_session(&change).await? == Saved::Saved {

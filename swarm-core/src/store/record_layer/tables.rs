@@ -1,7 +1,7 @@
 //! The tables of a tenant: what a backend stores, declared once.
 
 use crate::store::Collection;
-use crate::store::backend::{Column, ColumnKind, Index, Table};
+use crate::store::backend::{Column, ColumnKind, Index, Table, Veil};
 
 /// Declares a table in a module of its own, with the positions of its columns, parts and indexes as constants.
 macro_rules! table {
@@ -10,6 +10,7 @@ macro_rules! table {
         $module:ident, key $key:literal $(, $transient:ident)?;
         columns { $($column:ident $column_name:literal $kind:ident,)* }
         parts { $($part:ident $part_name:literal,)* }
+        $(veiled $veiled:ident having $having:ident until $other:ident[$reference:ident] has $until:ident;)?
         indexes { $($index:ident $index_name:literal [$($indexed:ident)*] $($unique:ident)?,)* }
     ) => {
         $(#[$doc])*
@@ -34,6 +35,7 @@ macro_rules! table {
                 columns: &[$(Column { name: $column_name, kind: ColumnKind::$kind }),*],
                 key: $key,
                 parts: &[$($part_name),*],
+                veiled: table!(@veiled $($veiled $having $other $reference $until)?),
                 indexes: &[$(super::Index {
                     name: $index_name,
                     columns: &[$($indexed),*],
@@ -43,6 +45,16 @@ macro_rules! table {
             };
         }
     };
+    (@veiled $part:ident $having:ident $other:ident $reference:ident $until:ident) => {
+        Some(super::Veil {
+            part: $part,
+            having: $having,
+            key: $reference,
+            table: &super::$other::TABLE,
+            until: super::$other::$until,
+        })
+    };
+    (@veiled) => { None };
     (@unique unique) => { true };
     (@unique) => { false };
     (@transient transient) => { true };
@@ -188,11 +200,17 @@ table! {
         // When and why an operator withheld its texts.
         WITHHELD_AT "withheld_at" Time,
         WITHHELD_NOTE "withheld_note" Text,
+        // The seal, if it was filed while the session was sealed.
+        SEAL "seal" Bytes,
     }
     // The signature is followed by the version of the session, and that of a sealed take also by the salt of its
-    // seal, each after a dot. The payload is the signed text. Of texts that were erased there are the digest and, after a
-    // space, the seal.
-    parts { PUBLIC_KEY "public_key", SIGNATURE "signature", PAYLOAD "payload", REMOVED "removed", }
+    // seal, each after a dot. Of texts that were erased there are the digest and, after a space, the seal. Of a take with a
+    // seal there are the day and the subject of the session. The payload is the signed text.
+    parts {
+        PUBLIC_KEY "public_key", SIGNATURE "signature", REMOVED "removed", ABOUT "about",
+        PAYLOAD "payload",
+    }
+    veiled PAYLOAD having SEAL until sessions[SESSION] has OPENED_AT;
     indexes {
         BY_SESSION "takes_by_session" [SESSION ID],
         BY_NONCE "takes_by_nonce" [MEMBER NONCE] unique,
@@ -409,6 +427,8 @@ pub(super) fn documents_sequence(collection: Collection) -> &'static str {
         Collection::Briefs => "documents/briefs",
         Collection::Occasions => "documents/occasions",
         Collection::HeldMemos => "documents/held-memos",
+        Collection::Timestamps => "documents/timestamps",
+        Collection::EndedLogs => "documents/ended-logs",
     }
 }
 

@@ -10,8 +10,8 @@ use super::tables::{TAKES, members, sessions, takes};
 use super::{Answers, Change, Made, TenantRecords, unexpected};
 use crate::domain::json::Json;
 use crate::domain::{
-    AttemptId, Digest, Note, Revision, SessionId, Signed, Take, TakeDraft, TakeId, TakeOnFile,
-    TextDigests, Timestamp, Withheld,
+    AttemptId, Day, Digest, MemberId, Note, Revision, SealedTake, SessionId, Signed, StoredTake,
+    SubjectId, Take, TakeDraft, TakeId, TakeOnFile, TextDigests, Timestamp, Withheld,
 };
 use crate::proof::canonical;
 use crate::store::backend::{
@@ -42,7 +42,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
         queries.push(super::members::calling(query.caller));
         queries.push(super::sessions::newest(query.date, query.subject_id));
         queries.push(Query::Rows(latest));
-        let spent = Range::index(&takes::TABLE, takes::BY_NONCE, spent);
+        let spent = shown(Range::index(&takes::TABLE, takes::BY_NONCE, spent));
         queries.push(Query::Rows(Range { limit: 1, ..spent }));
         let reading = self.facts(OP, queries).await?;
         let now = time_of_read(reading.clock, reading.head.at);
@@ -103,7 +103,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
                 Ok(Filed::Filed(Arc::new(filing.take(id, assigned.at)), entry))
             }
             Made::Before(row) => {
-                Ok(Filed::Filed(read(&row).map_err(self.damage.corrupt(OP))?, None))
+                Ok(Filed::Filed(read_whole(&row).map_err(self.damage.corrupt(OP))?, None))
             }
             Made::Unmet(check, _) => {
                 outcomes.into_iter().nth(check).ok_or_else(|| unexpected(OP, check))
@@ -111,15 +111,15 @@ impl<B: Backend> Takes for TenantRecords<B> {
         }
     }
 
-    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile>> {
+    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile<StoredTake>>> {
         let revisions = Range { parts: PartSet::NONE, ..own_revisions() };
-        let queries = vec![Query::Rows(with_id(id)), Query::Rows(revisions)];
+        let queries = vec![Query::Rows(shown(with_id(id))), Query::Rows(revisions)];
         let mut found = self.read("take", queries).await?;
         let Some(row) = found.row() else { return Ok(None) };
         let revisions = found.rows();
         let corrupt = found.corrupt();
         let take = read(&row).map_err(&corrupt)?;
-        let next = i64::from(take.revision.get()).saturating_add(1);
+        let next = i64::from(take.revision().get()).saturating_add(1);
         let next =
             revisions.iter().find(|row| integer(row, takes::REVISION).is_ok_and(|it| it == next));
         let superseded_by = next.map(|row| number(row, takes::ID)).transpose().map_err(&corrupt)?;
@@ -129,7 +129,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
     async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
         let neighbours = |is_descending| {
             let in_session = vec![Term::Found(0, takes::SESSION)];
-            let all = Range::index(&takes::TABLE, takes::BY_SESSION, in_session);
+            let all = shown(Range::index(&takes::TABLE, takes::BY_SESSION, in_session));
             // One of them may be of the same member.
             let all = Range { is_descending, having: Some(takes::CURRENT), limit: 2, ..all };
             Query::Rows(match is_descending {
@@ -138,8 +138,8 @@ impl<B: Backend> Takes for TenantRecords<B> {
             })
         };
         let queries = vec![
-            Query::Rows(with_id(id)),
-            Query::Rows(own_revisions()),
+            Query::Rows(shown(with_id(id))),
+            Query::Rows(shown(own_revisions())),
             neighbours(true),
             neighbours(false),
         ];
@@ -160,7 +160,11 @@ impl<B: Backend> Takes for TenantRecords<B> {
             after: Some(query.after.0.into()),
             having: (query.revisions == Revisions::Latest).then_some(takes::CURRENT),
             limit: query.limit,
-            ..Range::index(&takes::TABLE, takes::BY_SESSION, in_session)
+            ..shown(Range::index(&takes::TABLE, takes::BY_SESSION, in_session))
+        };
+        let (filed, read): (_, fn(&Row) -> Outcome<StoredTake>) = match query.unsealed {
+            true => (Range { parts: PartSet::ALL, ..filed }, |row| read_whole(row).map(Into::into)),
+            false => (filed, read),
         };
         let queries = vec![super::sessions::with_id(query.session), Query::Rows(filed)];
         let mut found = self.read("session takes", queries).await?;
@@ -185,7 +189,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
                 column: takes::SESSION,
                 parts: super::sessions::SUMMARY_AND_ROSTER,
             }),
-            ..Range::index(&takes::TABLE, takes::BY_REVISION, of_member)
+            ..shown(Range::index(&takes::TABLE, takes::BY_REVISION, of_member))
         };
         let mut found = self.read("member takes", vec![Query::Rows(latest)]).await?;
         let filed = found.joined();
@@ -308,6 +312,11 @@ fn guards(filing: &Filing, member: &Term, spent: &Range) -> Vec<(Check, Filed)> 
     guards
 }
 
+/// A range without what is sealed.
+fn shown(range: Range) -> Range {
+    Range { parts: PartSet::SHOWN, ..range }
+}
+
 fn with_id(id: TakeId) -> Range {
     Range::key(&takes::TABLE, vec![id.0.into()])
 }
@@ -338,7 +347,21 @@ impl Authored {
         let (session, attempt) = (take.session_id.0.into(), attempt.0.as_slice().into());
         let [withheld_at, note] = mark(take.withheld.as_ref());
         let current = Term::from(1_u64);
-        vec![id, session, member, revision, nonce, attempt, filed_at, current, withheld_at, note]
+        let seal = take.seal();
+        let seal = seal.as_ref().map(|seal| seal.as_bytes().as_slice()).into();
+        vec![
+            id,
+            session,
+            member,
+            revision,
+            nonce,
+            attempt,
+            filed_at,
+            current,
+            withheld_at,
+            note,
+            seal,
+        ]
     }
 }
 
@@ -359,6 +382,7 @@ impl Parts for Filled {
             takes::SIGNATURE => Some(proof_text(take).into()),
             takes::PAYLOAD => Some(canonical(take.draft()).into()),
             takes::REMOVED => removed_text(take).map(Cow::Owned),
+            takes::ABOUT => take.salt.map(|_| about_text(take).into()),
             _ => None,
         }
     }
@@ -382,8 +406,61 @@ fn read_removed(text: &str) -> Outcome<TextDigests> {
     Ok(TextDigests { digest, seal: seal.map(Digest::parse).transpose()? })
 }
 
+/// The day and the subject of the session of a take.
+fn about_text(take: &Take) -> String {
+    let TakeDraft { date, subject_id, .. } = take.draft();
+    format!("{date} {subject_id}")
+}
+
+/// Reads a take: of one that is sealed, what is known meanwhile.
+pub(super) fn read(row: &Row) -> Outcome<StoredTake> {
+    match row.body.is_veiled() {
+        true => Ok(StoredTake::Sealed(Arc::new(sealed(row)?))),
+        false => read_whole(row).map(StoredTake::Whole),
+    }
+}
+
+/// Reads what is known of a sealed take. What it says is not touched.
+fn sealed(row: &Row) -> Outcome<SealedTake> {
+    let seal = row.columns.get(takes::SEAL).and_then(Value::bytes);
+    let seal = seal.and_then(|seal| seal.try_into().ok());
+    let seal = seal.ok_or_else(|| Unreadable::new("a seal is no digest"))?;
+    let without_seal = || Unreadable::new("a sealed take has no salt");
+    let (public_key, session_version, salt, (date, subject_id)) = match row.body.source() {
+        Some(Filled(take)) => {
+            let TakeDraft { date, subject_id, .. } = take.draft();
+            let about = (*date, subject_id.clone());
+            (take.public_key.clone(), take.session_version, take.salt, about)
+        }
+        None => {
+            let TakeProof { session_version, salt, .. } =
+                read_proof(&part(row, takes::SIGNATURE)?)?;
+            let key = public_key(&part(row, takes::PUBLIC_KEY)?)?;
+            (key, session_version, salt, read_about(&part(row, takes::ABOUT)?)?)
+        }
+    };
+    Ok(SealedTake {
+        id: TakeId(number(row, takes::ID)?),
+        session_id: SessionId(number(row, takes::SESSION)?),
+        member_id: MemberId::parse(text(row, takes::MEMBER)?)?,
+        revision: revision(row)?,
+        filed_at: time(row, takes::FILED_AT)?,
+        sealed: Digest::from_bytes(seal),
+        date,
+        subject_id,
+        session_version,
+        public_key,
+        salt: salt.ok_or_else(without_seal)?,
+    })
+}
+
+fn read_about(about: &str) -> Outcome<(Day, SubjectId)> {
+    let (date, subject) = about.split_once(' ').unwrap_or((about, ""));
+    Ok((Day::parse(date)?, SubjectId::parse(subject)?))
+}
+
 /// Reads a take whose parts were all read.
-pub(super) fn read(row: &Row) -> Outcome<Arc<Take>> {
+pub(super) fn read_whole(row: &Row) -> Outcome<Arc<Take>> {
     let take = filed(row)?;
     // The mark changes without the body, whose value is kept.
     let Some(at) = time_if_any(row, takes::WITHHELD_AT)? else { return Ok(take) };

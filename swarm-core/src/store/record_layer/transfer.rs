@@ -13,15 +13,15 @@ use super::tables::{
 };
 use super::{Answers, Records, acts, committee, log, outbox};
 use crate::domain::{
-    LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, Take, TenantId,
+    LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, StoredTake, Take, TenantId,
 };
 use crate::store::backend::{
-    Backend, Body, CommitId, Entries, Entry, Head, Item, Load, Query, Range, Reference, Row,
-    Snapshot, Table, Term, Value, Write,
+    Backend, Body, CommitId, Entries, Entry, Head, Item, Load, PartSet, Query, Range, Reference,
+    Row, Snapshot, Table, Term, Value, Write,
 };
 use crate::store::{
-    Collection, Dump, Restore, Restored, Result, SeenLogs, Stored, StoredDocument, TenantHead,
-    Transfer, restored_attempt,
+    Collection, Dump, Restore, Restored, Result, SeenLogs, StoreError, Stored, StoredDocument,
+    TenantHead, Transfer, restored_attempt,
 };
 
 /// How many records are read at once, if they are short.
@@ -120,11 +120,12 @@ impl RecordDump {
 
     async fn log(&mut self) -> Result<Vec<Stored>> {
         let after = self.after.as_ref().and_then(Value::integer).unwrap_or(0);
-        let entries = Entries { topic: None, after: Seq(after.unsigned_abs()), limit: BATCH };
+        let after = Seq(after.unsigned_abs());
+        let entries = Entries { topic: None, after, limit: BATCH, parts: PartSet::ALL };
         let reading = self.snapshot.read(vec![Query::Entries(entries)]).await?;
         let entries = Answers::new("dump", reading.answers, &self.damage).entries();
         self.after = entries.last().map(|entry| entry.seq.0.into());
-        let rows = entries.iter().map(|entry| log::read(entry).map(Stored::Log));
+        let rows = entries.iter().map(|entry| log::read(entry, true).map(Stored::Log));
         rows.collect::<Outcome<_>>().map_err(self.damage.corrupt("dump"))
     }
 
@@ -209,7 +210,7 @@ impl Restore for RecordRestore {
         let restoring = self.tenants.entry(tenant.clone()).or_default();
         let mut items = Vec::with_capacity(records.len() + 3);
         for record in records {
-            restoring.add(record, &mut items);
+            restoring.add(record, &mut items)?;
         }
         let Restoring { takes, committee_takes, document_bytes, .. } = *restoring;
         let sequences =
@@ -239,7 +240,7 @@ impl Restore for RecordRestore {
 
 impl Restoring {
     /// Adds the items of a record.
-    fn add(&mut self, record: Stored, items: &mut Vec<Item>) {
+    fn add(&mut self, record: Stored, items: &mut Vec<Item>) -> Result<()> {
         let insert = |table, columns: Vec<Value>, body| {
             let columns = columns.into_iter().map(Term::Value).collect();
             Item::Write(Write::Insert { table, columns, body })
@@ -280,8 +281,9 @@ impl Restoring {
                 committee::brief_columns(date, &brief),
                 whole((*brief).clone()),
             )),
-            Stored::Log(row) => self.log(row, items),
+            Stored::Log(row) => self.log(row, items)?,
         }
+        Ok(())
     }
 
     fn add_head(head: TenantHead, items: &mut Vec<Item>) {
@@ -307,15 +309,19 @@ impl Restoring {
         Item::Write(Write::Insert { table: &documents::TABLE, columns, body })
     }
 
-    fn log(&mut self, row: LogRow, items: &mut Vec<Item>) {
+    fn log(&mut self, row: LogRow, items: &mut Vec<Item>) -> Result<()> {
         let LogRow { at, logged, .. } = row;
         let seq = Seq(self.head.size.0.saturating_add(1));
         let (mut topic, mut body) = (None, Body::empty());
         let reference = match logged {
-            Logged::Take(take) => {
+            Logged::Take(StoredTake::Whole(take)) => {
                 self.takes = take.id.0;
                 add_take(&take, items);
                 Some((&takes::TABLE, take.id.0))
+            }
+            Logged::Take(StoredTake::Sealed(take)) => {
+                let why = format!("a dump has take {} without what it says", take.id);
+                return Err(StoreError::corrupt("restore", why));
             }
             Logged::CommitteeTake(take) => {
                 self.committee_takes += 1;
@@ -366,6 +372,7 @@ impl Restoring {
         self.head = Head { log: self.head.log, size: seq, at: Some(at), commit: Some(commit) };
         let entry = Entry { seq, at, commit, topic, assigned: None, reference, body };
         items.push(Item::Entry(self.head.log, entry));
+        Ok(())
     }
 }
 

@@ -40,7 +40,62 @@ impl Case {
 pub(crate) fn all() -> Vec<Case> {
     let tampered = edits::cases().into_iter().chain(rewrites::cases());
     let withheld = withheld::cases();
-    valid().into_iter().chain(notable()).chain(tampered).chain(withheld).collect()
+    let timestamped = timestamped();
+    valid()
+        .into_iter()
+        .chain(notable())
+        .chain(tampered)
+        .chain(withheld)
+        .chain(timestamped)
+        .collect()
+}
+
+/// Bundles with a timestamp, of which the token is not looked at.
+fn timestamped() -> Vec<Case> {
+    let mut desk = Desk::published();
+    desk.stamp(b"a token", 3);
+    let case = |name, about, from: &str, to: &str, finds: &[_]| {
+        let mut case = Case::new(name, about, &desk, finds);
+        assert!(case.bundle.contains(from), "{name}");
+        case.bundle = case.bundle.replacen(from, to, 1);
+        case
+    };
+    let size = desk.lines.len() - 3;
+    let token = "\"token\":\"YSB0b2tlbg==\"";
+    let (checkpoint, proof) = ("\"timestamp\":{\"checkpoint\":\"desk", "\"proof\":[\"");
+    let last = desk.bundle().rfind(proof).unwrap();
+    let proof = desk.bundle()[last..].to_owned();
+    vec![
+        case("valid-timestamped", "an earlier checkpoint was timestamped", "", "", &[]),
+        case(
+            "timestamp-no-token",
+            "the token is no base64",
+            token,
+            "\"token\":\"YSB0b2tlbg\"",
+            &[("timestamp", "token must be base64 of a token")],
+        ),
+        case(
+            "timestamp-other-origin",
+            "the checkpoint that was timestamped is of another log",
+            checkpoint,
+            "\"timestamp\":{\"checkpoint\":\"another",
+            &[("timestamp", "is not of the log of the bundle")],
+        ),
+        case(
+            "timestamp-other-size",
+            "the checkpoint that was timestamped has another size",
+            &format!("/acme\\n{size}\\n"),
+            &format!("/acme\\n{}\\n", size + 1),
+            &[("timestamp", "is not of the log of the bundle")],
+        ),
+        case(
+            "timestamp-without-proof",
+            "the proof that the log continued is left out",
+            &proof,
+            "\"proof\":[]}}",
+            &[("timestamp", "is not of the log of the bundle")],
+        ),
+    ]
 }
 
 /// Histories that the rules allow, in which the operator changed the terms of takes, or who counts.

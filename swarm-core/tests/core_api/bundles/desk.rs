@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use swarm_core::audit::{ProvenEntry, SessionBundle};
+use swarm_core::audit::{BundledTimestamp, ProvenEntry, SessionBundle};
 use swarm_core::domain::{
     Actor, Attribution, Body, Bucket, Confidence, LogEntry, LogLine, MemberAct, MemberEntry,
     MemberId, MemberStatus, MemoUrl, Nonce, OutcomeDraft, OutcomeSource, OutcomeValue, PublicKey,
@@ -30,6 +30,7 @@ pub(crate) struct Desk {
     pub(crate) lines: Vec<LogLine>,
     /// The entries that the bundle leaves out.
     pub(crate) hidden: BTreeSet<u64>,
+    pub(crate) timestamp: Option<BundledTimestamp>,
 }
 
 /// The members that every session expects.
@@ -50,6 +51,7 @@ impl Desk {
             takes: Vec::new(),
             lines: Vec::new(),
             hidden: BTreeSet::new(),
+            timestamp: None,
         };
         desk.other("subjects");
         desk.other("members");
@@ -357,6 +359,16 @@ impl Desk {
         Checkpoint { origin, size, root }.sign(&self.signer())
     }
 
+    /// Gives the bundle a timestamp of the log as it is now, for the checkpoint that will have `later` more entries.
+    pub(crate) fn stamp(&mut self, token: &[u8], later: u64) {
+        let (checkpoint, size) = (self.checkpoint(), self.lines.len() as u64);
+        let mut all = self.clone();
+        (0..later).for_each(|_| all.other("subjects"));
+        let proof = tree::consistency(size, size + later, all.read()).unwrap();
+        self.timestamp = Some(BundledTimestamp { checkpoint, token: token.to_vec(), proof });
+        self.lines = all.lines;
+    }
+
     /// The proof of an entry.
     pub(crate) fn proof(&self, index: u64) -> Vec<TreeHash> {
         tree::inclusion(index, self.lines.len() as u64, self.read()).unwrap()
@@ -378,6 +390,7 @@ impl Desk {
             takes: self.takes.iter().map(|take| self.on_file(take)).collect(),
             entries: entries.collect(),
             checkpoint,
+            timestamp: self.timestamp.clone(),
         })
     }
 

@@ -53,7 +53,7 @@ fn take_is_proven_to_be_in_the_log() {
     let beyond =
         TlogProof { extra: None, index: 6, hashes: old.proof(6), checkpoint: old.checkpoint() };
     assert_eq!(failing(&audit_take(&take, &beyond, &key, None)), [Check::Inclusion]);
-    let beyond = beyond.with_extra_of(&old.takes[2]);
+    let beyond = beyond.with_extra_of(&old.takes[2].clone().into());
     assert_eq!(beyond.session_version(), Some(10_001));
     assert_eq!(failing(&audit_take(&take, &beyond, &key, None)), []);
 

@@ -200,7 +200,9 @@ fn withheld_take_is_proven_by_its_digest() {
     let key = LogKey::parse(&desk.signer().verifier().to_string(), KeySource::Given).unwrap();
     let bare =
         TlogProof { extra: None, index, hashes: desk.proof(index), checkpoint: desk.checkpoint() };
-    let proof = TlogProof::parse(&bare.clone().with_extra_of(&desk.takes[2]).to_string()).unwrap();
+    let proof =
+        TlogProof::parse(&bare.clone().with_extra_of(&desk.takes[2].clone().into()).to_string())
+            .unwrap();
     let record = Json::read(write(&*desk.takes[2]).as_bytes()).unwrap().into_object();
     assert!(!record.has("body") && !record.has("memoUrl") && !record.has("digest"));
     let findings = audit_take(&record, &proof, &key, None);

@@ -70,7 +70,7 @@ fn take_is_logged_with_its_proof() {
         signed.signature.as_str(),
         ada.key(),
     );
-    assert_eq!(log_line(&row(Logged::Take(Arc::new(take)))).text(), expected);
+    assert_eq!(log_line(&row(Logged::Take(Arc::new(take).into()))).text(), expected);
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Body, Confidence, Revision, Salt, SessionDraft, SessionState, TakeDraft,
+    AttemptId, Body, Confidence, Revision, Salt, SealedTake, SessionDraft, SessionState,
+    StoredTake, TakeDraft,
 };
 use swarm_core::proof::canonical;
 use swarm_core::rules::{Basis, Draft, Filing, Submission, judge, preflight, resolve};
@@ -119,14 +120,18 @@ fn conflict_names_only_the_replayed_take() {
     for (spent, original) in
         [(same.clone(), Some(TakeId(5))), (other_words, None), (resigned, None), (forged, None)]
     {
-        let facts = Basis { spent: Some(spent), ..facts(session()) };
-        let rejection = judged(&facts, &sent).unwrap_err();
-        assert_eq!((rejection.reason, rejection.original), (Refusal::NonceUsed, original));
-        let late = Basis { now: now().plus_millis(1), ..facts };
-        let rejection = judged(&late, &sent).unwrap_err();
-        assert_eq!((rejection.reason, rejection.original), (Refusal::WindowClosed, original));
+        let sealed = Take { salt: Some(Salt([8; 32])), ..Take::clone(&spent) };
+        let sealed = StoredTake::Sealed(Arc::new(SealedTake::of(&sealed).unwrap()));
+        for spent in [spent.into(), sealed] {
+            let facts = Basis { spent: Some(spent), ..facts(session()) };
+            let rejection = judged(&facts, &sent).unwrap_err();
+            assert_eq!((rejection.reason, rejection.original), (Refusal::NonceUsed, original));
+            let late = Basis { now: now().plus_millis(1), ..facts };
+            let rejection = judged(&late, &sent).unwrap_err();
+            assert_eq!((rejection.reason, rejection.original), (Refusal::WindowClosed, original));
+        }
     }
-    let unknown = Basis { member: None, spent: Some(same), ..facts(session()) };
+    let unknown = Basis { member: None, spent: Some(same.into()), ..facts(session()) };
     let rejection = judged(&unknown, &sent).unwrap_err();
     assert_eq!((rejection.reason, rejection.original), (Refusal::UnknownToken, None));
 }

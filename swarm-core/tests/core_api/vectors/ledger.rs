@@ -148,7 +148,9 @@ impl Ledger {
             member: self.members.get(bearer).cloned(),
             session: session.map(|session| session.map(Session::terms)),
             latest: theirs().filter(here).map(|take| take.revision).max(),
-            spent: theirs().find(|take| take.draft().nonce == draft.nonce).cloned(),
+            spent: theirs()
+                .find(|take| take.draft().nonce == draft.nonce)
+                .map(|take| Arc::clone(take).into()),
         }
     }
 }

@@ -31,26 +31,29 @@ pub(crate) fn bars(bars: &[Bar<'_>], label: &str) -> Markup {
     svg.finish()
 }
 
-/// Maximum number of rows of the table.
-const MAX_ROWS: usize = 120;
-
 /// The chart and the rows of its table.
 pub(crate) struct Shares {
     pub(crate) chart: Markup,
     pub(crate) rows: Vec<(String, String)>,
+    /// The number of shares that are not shown.
+    pub(crate) more: usize,
 }
 
-/// Draws named shares; `write` formats the figures of the table.
+/// Draws the first `most` of named shares; `write` formats the figures of the table.
 pub(crate) fn shares_of(
     named: &[(String, f64)],
+    most: usize,
     write: impl Fn(f64) -> String,
     label: &str,
 ) -> Shares {
-    const MAX_BARS: usize = 24;
     let shown: Vec<_> =
-        named.iter().take(MAX_BARS).map(|(name, share)| Bar { name, share: *share }).collect();
-    let rows = named.iter().take(MAX_ROWS).map(|(name, share)| (name.clone(), write(*share)));
-    Shares { chart: bars(&shown, label), rows: rows.collect() }
+        named.iter().take(most).map(|(name, share)| Bar { name, share: *share }).collect();
+    let rows = named.iter().take(most).map(|(name, share)| (name.clone(), write(*share)));
+    Shares {
+        chart: bars(&shown, label),
+        rows: rows.collect(),
+        more: named.len().saturating_sub(most),
+    }
 }
 
 #[cfg(test)]

@@ -29,6 +29,19 @@ impl Counts {
         all.join(" · ")
     }
 
+    /// The sides: `5 for, 3 against, 2 neutral`.
+    pub(crate) fn sides(&self) -> String {
+        let [bearish, cautious, neutral, constructive, bullish] = self.known;
+        let parts = [
+            (constructive + bullish, "for"),
+            (bearish + cautious, "against"),
+            (neutral, "neutral"),
+            (self.other, "other"),
+        ];
+        let there = parts.into_iter().filter(|(count, _)| *count > 0);
+        there.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    }
+
     fn total(&self) -> usize {
         self.known.iter().sum::<usize>() + self.other
     }
@@ -63,6 +76,9 @@ mod tests {
             assert!(svg.contains(bar), "{bar} in {svg}");
         }
         assert_eq!(svg.matches("<rect").count(), 3);
+        let all = Counts { known: [1, 2, 3, 4, 5], other: 6 };
+        assert_eq!(all.sides(), "9 for, 3 against, 3 neutral, 6 other");
+        assert_eq!(Counts { known: [0, 2, 0, 0, 0], other: 0 }.sides(), "2 against");
         assert_eq!(Counts { known: [1, 0, 0, 2, 0], other: 1 }.figures(), "1 · 0 · 0 · 2 · 0 · 1");
     }
 

@@ -54,6 +54,14 @@ impl Svg {
         ));
     }
 
+    /// A horizontal line at `y` from `from` pixels to the right edge.
+    pub(super) fn line_from(&mut self, class: &str, from: f64, y: f64) {
+        let [x, y] = [from, y].map(rem);
+        self.put(format_args!(
+            "<line class=\"{class}\" x1=\"{x}\" y1=\"{y}\" x2=\"100%\" y2=\"{y}\"/>"
+        ));
+    }
+
     /// A horizontal bar; `across` is its left and right end, in percent.
     pub(super) fn bar(&mut self, class: &str, across: (f64, f64), y: f64, height: f64) {
         let [x, width] = [across.0, across.1 - across.0].map(figure);
@@ -80,10 +88,9 @@ impl Svg {
         radius: f64,
         (title, href): (&str, Option<&str>),
     ) {
-        let x = figure(at.0);
+        let x = format!("{}%", figure(at.0));
         let [y, r] = [at.1, visible(class, radius)].map(rem);
-        let circle = format!("<circle class=\"{class}\" cx=\"{x}%\" cy=\"{y}\" r=\"{r}\">");
-        self.0.push_str(&linked(&circle, title, href));
+        self.0.push_str(&circle(class, [&x, &y, &r], (title, href)));
     }
 
     /// A label of the chart itself.
@@ -177,8 +184,7 @@ impl Corner<'_> {
         (title, href): (&str, Option<&str>),
     ) {
         let [x, y, r] = [at.0, at.1, visible(class, radius)].map(figure);
-        let circle = format!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\">");
-        self.0.push_str(&linked(&circle, title, href));
+        self.0.push_str(&circle(class, [&x, &y, &r], (title, href)));
     }
 
     /// A small diamond at the origin.
@@ -218,11 +224,12 @@ fn layers(class: &str) -> Vec<String> {
     if class == "neutral" { vec![dots, "dots hole".to_owned()] } else { vec![dots] }
 }
 
-/// An opened shape with `title` as its tooltip, closed, and a link if there is a path.
-fn linked(shape: &str, title: &str, href: Option<&str>) -> String {
-    let (name, title) =
-        (shape.trim_start_matches('<').split(' ').next().unwrap_or_default(), escape(title));
-    let shape = format!("{shape}<title>{title}</title></{name}>");
+/// A circle with `title` as its tooltip, and a link if there is a path.
+fn circle(class: &str, [x, y, r]: [&str; 3], (title, href): (&str, Option<&str>)) -> String {
+    let title = escape(title);
+    let shape = format!(
+        "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\"><title>{title}</title></circle>"
+    );
     match href {
         Some(href) => {
             let href = escape(href);

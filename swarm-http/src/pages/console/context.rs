@@ -21,6 +21,7 @@ use crate::pages::time_text::TimeFormatter;
 use crate::request::RequestContext;
 use crate::request::credential::Credential;
 use crate::request::dry_run::DryRun;
+use crate::request::portion::Portion;
 use crate::request::route::{Handler, Route};
 use crate::response::{ApiError, Reply};
 use crate::tenants::{Operator, OperatorRequest, Role, SignOnUnavailable};
@@ -171,6 +172,7 @@ impl ConsoleContext {
             origin: request.origin.clone(),
             credential: Credential::Operator(self.operator.name.clone()),
             is_head: false,
+            portion: Portion::WHOLE,
             headers: HeaderMap::new(),
             extensions: Extensions::new(),
             target: String::new(),

@@ -24,6 +24,7 @@ use super::page_id::PageId;
 use super::pages;
 use super::same_origin::is_own_navigation;
 use crate::console::{Authentication, SecretState, SignIn};
+use crate::pages::Limit;
 use crate::pages::frame::time_formatter;
 use crate::pages::links::part;
 use crate::request::RequestContext;
@@ -104,9 +105,20 @@ pub(super) async fn console_context(
 
 /// The answer with the page, or with its error.
 pub(super) async fn page_answer(page_id: PageId, mut context: ConsoleContext) -> Answer {
-    match pages::page(page_id, &mut context).await {
-        Ok(page) => context.with_layout(page, Some(page_id)).answer(StatusCode::OK),
-        Err(error) => error_answer(&context, error),
+    let mut notice = None;
+    loop {
+        let page = match pages::page(page_id, &mut context).await {
+            Ok(page) => context.with_layout(page, Some(page_id)),
+            Err(error) => return error_answer(&context, error),
+        };
+        // It is taken once.
+        let page = Page { notice: page.notice.or_else(|| notice.take()), ..page };
+        notice.clone_from(&page.notice);
+        let answer = page.answer(StatusCode::OK);
+        match Limit::HtmlAlone.smaller(&answer, context.request.portion) {
+            None => return answer,
+            Some(smaller) => context.request.portion = smaller,
+        }
     }
 }
 

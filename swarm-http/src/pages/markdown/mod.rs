@@ -11,7 +11,7 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Ta
 pub(crate) use pulldown_cmark::HeadingLevel;
 
 use self::bounds::{Depth, MAX_PIECE, bounded, split_long_text};
-use super::markup::{Markup, clipped, width};
+use super::markup::{Markup, clipped, escape, width};
 
 /// The allowed elements.
 const TAGS: [&str; 24] = [
@@ -78,8 +78,16 @@ const BEFORE_TABLE: &str =
     "<div class=\"table\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>";
 
 /// Renders the beginning of a text, at most `limit` characters, cut at the end of a word; and whether
-/// it was cut.
+/// it was cut. A text that takes far more HTML than letters, such as a table of empty cells, has no formatting there.
 pub(crate) fn excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, bool) {
+    let (html, cut) = formatted_excerpt(text, limit, top);
+    if html.0.len() <= 6 * limit + 500 {
+        return (html, cut);
+    }
+    (Markup(format!("<p>{}</p>", escape(&first_words(text, limit)))), true)
+}
+
+fn formatted_excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, bool) {
     let Some((end, _)) = text.char_indices().nth(limit) else {
         return (markdown(text, top), false);
     };
@@ -416,5 +424,9 @@ mod tests {
         let (Markup(head), cut) = excerpt("five words of a text", 13, HeadingLevel::H3);
         assert_eq!((head.trim(), cut), ("<p>five words…</p>", true));
         assert!(excerpt(&"\u{1f680}".repeat(100), 50, HeadingLevel::H3).0.0.contains('…'));
+        let table =
+            "|a|b|c|d|e|f|g|h|i|j|\n".to_owned() + &"|-".repeat(10) + "|\n" + &"x\n".repeat(200);
+        let (Markup(head), cut) = excerpt(&table, 400, HeadingLevel::H3);
+        assert!(cut && head.len() < 3_000 && !head.contains("<t"), "{head}");
     }
 }

@@ -92,7 +92,8 @@ pub(crate) struct Trust {
 #[derive(Args)]
 #[command(override_usage = "swarm verify TAKE [--key MEMBER-KEY]
        swarm verify TAKE PROOF --key LOG-KEY [--member-key MEMBER-KEY]
-       swarm verify BUNDLE [--key LOG-KEY] [--log URL|DIR] [--policy FILE] [--members FILE] [--strict]
+       swarm verify BUNDLE [--key LOG-KEY] [--log URL|DIR] [--policy FILE] [--members FILE]
+                           [--timestamp-ca FILE] [--strict]
        swarm verify OLD-CHECKPOINT NEW-CHECKPOINT URL --key LOG-KEY
        swarm verify RECEIPT [BODY] --request 'POST /api/swarm/submit' --key LOG-KEY")]
 pub(crate) struct VerifyOptions {
@@ -114,6 +115,10 @@ pub(crate) struct VerifyOptions {
     /// Of a bundle: keys of members, obtained from elsewhere; a memberId and a key on each line
     #[arg(long, value_name = "FILE")]
     pub(crate) members: Option<PathBuf>,
+    /// Of a bundle: a PEM file with certificates of time-stamping authorities to trust, or of those that certify them. Its
+    /// timestamp is checked by the program openssl
+    #[arg(long, value_name = "FILE")]
+    pub(crate) timestamp_ca: Option<PathBuf>,
     /// Exit with 3 where something is notable
     #[arg(long)]
     pub(crate) strict: bool,

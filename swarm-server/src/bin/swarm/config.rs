@@ -61,6 +61,7 @@ pub(crate) struct TenantTable {
     pub(crate) footer: Vec<FooterTable>,
     #[serde(default)]
     pub(crate) witnesses: Vec<WitnessTable>,
+    pub(crate) timestamp_url: Option<String>,
     pub(crate) remind: Option<String>,
     #[serde(default)]
     pub(crate) webhooks: Vec<WebhookTable>,

@@ -91,6 +91,9 @@ pub(crate) fn tenant_lines(
     for witness in &tenant.witnesses {
         lines.push(format!("witness: {} at {}", witness.key.name(), witness.url));
     }
+    if let Some(url) = &tenant.timestamp_url {
+        lines.push(format!("timestamps: by {url}"));
+    }
     lines.extend(tenant.webhooks.iter().map(|webhook| {
         let events: Vec<_> = webhook.events.iter().map(EventPattern::as_str).collect();
         let events = if events.is_empty() { "all events".to_owned() } else { events.join(", ") };

@@ -25,7 +25,10 @@ mod secrets;
 mod serve;
 mod signing_key;
 mod store;
+mod successions;
 mod tenants;
+mod timestamp_check;
+mod timestamps;
 #[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]
 mod tls_files;
 mod transfer;

@@ -8,7 +8,7 @@ use swarm_core::service::{WebhookSender, with_causes};
 use swarm_http::{HostTable, ServedTenant, Services, Site, TenantConfig};
 use swarm_maintenance::{
     DeliverMail, DeliverWebhooks, LogQueuedMail, Maintenance, OfferCheckpoints, RemindMembers,
-    Reminding,
+    Reminding, TimestampCheckpoints,
 };
 
 use crate::brief_files::{self, ExportBriefs, Exports};
@@ -16,7 +16,7 @@ use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
 use crate::secrets::{GivenToken, mint_token};
 use crate::webhooks::HttpSender;
-use crate::{Failure, console, tenants, witnesses};
+use crate::{Failure, console, tenants, timestamps, witnesses};
 
 /// The consequence of a changed `key_prefix`.
 pub(crate) const OTHER_PREFIXES: &str =
@@ -132,6 +132,9 @@ impl OpenSite {
         let maintenance = maintenance
             .with(move || ExportBriefs::new(Arc::clone(&exports)))
             .with(|| OfferCheckpoints::new(|served: &ServedTenant| witnesses::of(served.config())))
+            .with(|| {
+                TimestampCheckpoints::new(|served: &ServedTenant| timestamps::of(served.config()))
+            })
             .with(|| RemindMembers::new(|served: &ServedTenant| reminding(served.config())))
             .with(move || DeliverWebhooks::new(Arc::clone(&sender)));
         match self.smtp.clone() {

@@ -269,7 +269,7 @@ where
         tokio::select! {
             () = stop => {}
             _ = &mut maintenance => failed = true,
-            _ = memory::give_back() => {}
+            _ = memory::give_back(site) => {}
         }
         drop(stopping);
     };

@@ -16,7 +16,7 @@ use crate::failure::with_causes;
 use crate::mail::checked_sender;
 use crate::schedule::{millis, schedule};
 use crate::secrets::check_token;
-use crate::{Failure, webhooks, witnesses};
+use crate::{Failure, timestamps, webhooks, witnesses};
 
 /// The only tenant of a server without configured tenants, on every host. `source` names the place of the token in
 /// errors.
@@ -64,6 +64,8 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     }
     tenant.witnesses =
         witnesses::configured(&table.witnesses).map_err(|fault| bad("witnesses", &fault))?;
+    let timestamp_url = table.timestamp_url.as_deref().map(timestamps::configured).transpose();
+    tenant.timestamp_url = timestamp_url.map_err(|fault| bad("timestamp_url", &fault))?;
     tenant.webhooks =
         webhooks::configured(&table.webhooks).map_err(|fault| bad("webhooks", &fault))?;
     tenant.remind_millis =

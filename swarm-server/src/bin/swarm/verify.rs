@@ -9,8 +9,8 @@ use percent_encoding::percent_decode_str;
 use swarm_client::Error;
 use swarm_core::TakeId;
 use swarm_core::audit::{
-    Bundle, Comparison, Evidence, KeySource, Known, Lines, LogKey, LogReader, MemberKeys, Record,
-    WholeLog, audit, audit_checkpoints, verify_record, verify_texts,
+    Bundle, CheckedToken, Comparison, Evidence, KeySource, Known, Lines, LogKey, LogReader,
+    MemberKeys, Record, WholeLog, audit, audit_checkpoints, verify_record, verify_texts,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::checkpoint::Checkpoint;
@@ -20,7 +20,7 @@ use swarm_core::proof::tlog_proof::TlogProof;
 
 use crate::arguments::{Trust, VerifyOptions};
 use crate::command::Progress;
-use crate::{Failure, console};
+use crate::{Failure, console, timestamp_check};
 
 /// Prints what is proven, and what is not. Exit status: 0 nothing fails, 1 something does, 2 there is nothing to verify,
 /// 3 with `--strict` if something is notable.
@@ -41,9 +41,8 @@ pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
 
 fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
     let things: Vec<&str> = options.things.iter().map(String::as_str).collect();
-    let of_bundle = options.log.is_some() || options.policy.is_some() || options.members.is_some();
-    if of_bundle && (things.len() > 1 || options.request.is_some()) {
-        return Err("--log, --policy and --members are for a bundle".into());
+    if is_for_bundle(options) && (things.len() > 1 || options.request.is_some()) {
+        return Err(FOR_BUNDLE.into());
     }
     match (&options.request, things.as_slice()) {
         (None, [thing]) => verify_alone(options, &Source::read(thing, &options.trust)?),
@@ -63,15 +62,18 @@ fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
     }
 }
 
+const FOR_BUNDLE: &str = "--log, --policy, --members and --timestamp-ca are for a bundle";
+
+fn is_for_bundle(options: &VerifyOptions) -> bool {
+    let VerifyOptions { log, policy, members, timestamp_ca, .. } = options;
+    log.is_some() || policy.is_some() || members.is_some() || timestamp_ca.is_some()
+}
+
 /// Verifies a bundle or a take.
 fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failure> {
     match Record::read(&source.bytes)? {
         Record::Bundle(bundle) => verify_bundle(options, source, &bundle),
-        Record::Other(_)
-            if options.log.is_some() || options.policy.is_some() || options.members.is_some() =>
-        {
-            Err("--log, --policy and --members are for a bundle".into())
-        }
+        Record::Other(_) if is_for_bundle(options) => Err(FOR_BUNDLE.into()),
         Record::Other(record) => Ok(verify_record(&record, options.key.as_deref(), source.take())?),
     }
 }
@@ -93,9 +95,24 @@ fn verify_bundle(
     let policy = options.policy.as_ref().map(text).transpose()?;
     let policy = policy.map(|policy| TlogPolicy::parse(&policy)).transpose()?;
     let log = options.log.as_ref().map(|log| read_log(log, bundle, &options.trust)).transpose()?;
-    let (key, members, policy, log) =
-        (key.as_ref(), members.as_ref(), policy.as_ref(), log.as_ref());
-    Ok(Lines::of_bundle(audit(bundle, &Evidence { key, members, policy, log })))
+    let token =
+        options.timestamp_ca.as_ref().map(|file| checked_token(bundle, file)).transpose()?;
+    let evidence = Evidence {
+        key: key.as_ref(),
+        members: members.as_ref(),
+        policy: policy.as_ref(),
+        log: log.as_ref(),
+        token: token.as_ref(),
+    };
+    Ok(Lines::of_bundle(audit(bundle, &evidence)))
+}
+
+fn checked_token(bundle: &Bundle<'_>, authorities: &Path) -> Result<CheckedToken, Failure> {
+    match bundle.timestamp() {
+        Some(Ok(stamped)) => timestamp_check::checked(&stamped, authorities),
+        // The audit says what is wrong with its form.
+        Some(Err(_)) | None => Ok(CheckedToken::Absent),
+    }
 }
 
 /// Reads all entries of the log, from its address or from a folder with its tiles, up to the checkpoint of a bundle.

@@ -26,7 +26,7 @@ import verify_bundle
 for line in open(sys.argv[2], encoding="utf-8"):
     case = json.loads(line)
     try:
-        report = verify_bundle.verify(verify_bundle.read_json(case["bundle"]), case["key"])
+        report = verify_bundle.verify(verify_bundle.read_bundle(case["bundle"]), case["key"])
         found = {"status": report.status(), **{it: sorted(report.checks(it)) for it in ("fails", "notable")}}
     except verify_bundle.Invalid:
         found = {"status": 2, "fails": [], "notable": []}

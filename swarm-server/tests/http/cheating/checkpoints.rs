@@ -4,7 +4,7 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use swarm_core::domain::LogEntry;
+use swarm_core::domain::{Actor, LogEntry};
 use swarm_core::proof::note::{KeyKind, NoteSignature, NoteSigner};
 
 use super::desk::{Desk, ORIGIN};
@@ -48,6 +48,22 @@ fn forged_cosignature_is_noticed() {
     note.push(witness.sign(&text, 1_795_269_600));
     let said = honest.verified_under(note, &policy, 0);
     assert!(said.contains("cosigned by \"W\" at 2026-11-21T14:00:00.000Z"), "{said}");
+}
+
+/// The operator writes the log again, signs it, and serves what an authority has signed before.
+#[test]
+fn rewritten_log_does_not_fit_the_timestamp_of_the_one_before() {
+    let desk = Desk::aggregated();
+    let mut forged = desk.read();
+    forged.stamp();
+    let said = forged.verified(&[], 0);
+    assert!(said.contains("unproven: timestamp: that the checkpoint of "), "{said}");
+    let eve = Actor::operator("eve").unwrap();
+    forged.each_act(|act| act.by = eve.clone());
+    let said = forged.verified(&[], 1);
+    assert!(said.contains("fails: timestamp: its checkpoint of "), "{said}");
+    assert!(said.contains("is not of the log of the bundle"), "{said}");
+    assert_eq!(said.matches("fails: ").count(), 1, "nothing else shows it: {said}");
 }
 
 #[test]

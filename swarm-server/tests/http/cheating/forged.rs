@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use swarm_core::Session;
-use swarm_core::audit::{ProvenEntry, SessionBundle};
+use swarm_core::audit::{BundledTimestamp, ProvenEntry, SessionBundle};
 use swarm_core::domain::{LogEntry, LogLine, Seq, SessionEntry, Take, TakeOnFile};
 use swarm_core::json::{Json, write};
 use swarm_core::proof::checkpoint::Checkpoint;
@@ -29,6 +29,8 @@ pub(super) struct Forged {
     pub(super) bundled: Vec<u64>,
     /// The texts of the entries that the log serves, where they are not those that it signed.
     pub(super) served: Vec<String>,
+    /// The timestamp that the bundle has.
+    pub(super) timestamp: Option<BundledTimestamp>,
     signer: NoteSigner,
 }
 
@@ -49,6 +51,7 @@ impl Forged {
             entries: texts.iter().map(|text| LogLine::read(text).unwrap()).collect(),
             bundled: bundled.into_iter().map(|row| index(row) + 1).collect(),
             served: texts,
+            timestamp: None,
             signer,
         }
     }
@@ -93,6 +96,12 @@ impl Forged {
         TreeHash::complete(&leaves.collect::<Vec<_>>())
     }
 
+    /// Gives the bundle a timestamp of the log as it is now, of which no authority has made the token.
+    pub(super) fn stamp(&mut self) {
+        let (checkpoint, token) = (self.checkpoint(self.size()), b"token".to_vec());
+        self.timestamp = Some(BundledTimestamp { checkpoint, token, proof: Vec::new() });
+    }
+
     /// The signed checkpoint of the first entries.
     pub(super) fn checkpoint(&self, size: u64) -> Note {
         let root = tree::root(size, |node| Ok::<_, ()>(self.hash(node))).unwrap();
@@ -123,6 +132,7 @@ impl Forged {
             takes: takes.collect(),
             entries: entries.collect(),
             checkpoint,
+            timestamp: self.timestamp.clone(),
         })
     }
 

@@ -112,3 +112,45 @@ fn hostile_bundles_take_at_most_eight_times_their_size() {
         assert!(memory <= MAX_TIMES * text.len(), "{name}: {times:.1} times the size");
     }
 }
+
+/// Numbers of many digits and small objects, which take far more memory than their text as `float` and `dict`.
+#[test]
+fn odd_decimals_take_python_at_most_eight_times_the_size() {
+    const SIZE: usize = 40_000_000;
+    let decimals = |before: &str, digits: usize, after: &str| {
+        let mut list = String::with_capacity(SIZE);
+        let mut state = 1_u64;
+        while list.len() + before.len() + digits + after.len() + 3 < SIZE {
+            state = state.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+            let odd = state % 10_u64.pow(digits as u32);
+            list.push_str(&format!("{before}0.{odd:0digits$}{after},"));
+        }
+        list.pop();
+        list
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file: PathBuf = folder.path().join("bundle.json");
+    let bundle = |session: &str, takes: &str| {
+        format!(
+            r#"{{"format":"swarm-bundle/1","session":{{{session}}},"takes":[{takes}],"members":[],"entries":[],"checkpoint":"x"}}"#
+        )
+    };
+    let take = |weights: String| format!(r#"{{"id":1,"weights":[{weights}]}}"#);
+    let weight = r#"{"bucket":"a","weight":"#;
+    for (name, text) in [
+        ("decimals", bundle("", &decimals("", 6, ""))),
+        ("long decimals", bundle("", &decimals("", 17, ""))),
+        ("a take of decimals", bundle("", &take(decimals("", 6, "")))),
+        ("a take of weights", bundle("", &take(decimals(weight, 6, "}")))),
+        ("a take of long weights", bundle("", &take(decimals(weight, 17, "}")))),
+        ("a roster of decimals", bundle(&format!(r#""roster":[{}]"#, decimals("", 6, "")), "")),
+    ] {
+        fs::write(&file, &text).unwrap();
+        let [_, (_, command)] = verifiers(&file, "6Z0bbHpqNhWVdWhqHBjLBKXRFBT5Kq9ER5Tjhj3fTzk=");
+        let Measured { status, memory, seconds } = measure(&command);
+        let times = memory as f64 / text.len() as f64;
+        println!("{name}: {times:.1} times the size, {seconds:.1} s, {status}");
+        assert_eq!(status, 1, "{name}");
+        assert!(memory <= MAX_TIMES * text.len(), "{name}: {times:.1} times the size");
+    }
+}

@@ -161,5 +161,5 @@ fn row(authors: &[Author], id: u64, seq: Seq, at: Timestamp) -> LogRow {
         withheld: None,
         signed: Arc::new(author.key.sign(draft)),
     };
-    LogRow { seq, at, logged: Logged::Take(Arc::new(take)) }
+    LogRow { seq, at, logged: Logged::Take(Arc::new(take).into()) }
 }

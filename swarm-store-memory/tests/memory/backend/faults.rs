@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use swarm_core::domain::{Seq, Version};
 use swarm_core::store::backend::{
-    Answer, Append, Backend, Body, Check, CommitId, Decision, Entry, Item, Kind, Outcome, Query,
-    Range, Reading, Row, Table, Term, Transaction, Value, Write,
+    Answer, Append, Backend, Body, Check, CommitId, Decision, Entry, Item, Kind, Outcome, PartSet,
+    Query, Range, Reading, Row, Table, Term, Transaction, Value, Write,
 };
 use swarm_core::store::{Result, StoreError};
 use swarm_core::{TenantId, Timestamp};
@@ -101,6 +101,10 @@ plant! {
             => range_is_limited_in_bytes;
         PartsForgotten: Row(|row| row.body = Body::empty())
             => parts_are_read_as_named record_round_trips;
+        NothingIsVeiled: Range(|range| if range.parts == PartSet::SHOWN { range.parts = PartSet::ALL })
+            => part_is_veiled_until_another_record_says_otherwise;
+        AllIsVeiled: Row(|row| row.body = row.body.clone().veiled())
+            => part_is_veiled_until_another_record_says_otherwise;
         MissingAreNotJoined: Answer(|answer| if let Answer::Rows { joined, .. } = answer { joined.retain(Option::is_some) })
             => records_are_joined_with_those_they_name;
         FoundUnasked: Range(|range| range.prefix.retain(|term| matches!(term, Term::Value(_))))

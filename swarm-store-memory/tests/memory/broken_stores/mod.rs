@@ -229,6 +229,8 @@ mod caught {
             AggregatedAsOfARead        => aggregation_ends_while_takes_arrive;
             AggregationStarved         => aggregation_ends_while_takes_arrive;
             SealForgotten              => sealed_take_round_trips;
+            ReadPastTheSeal            => sealed_take_round_trips;
+            OpenedTakeStaysSealed      => sealed_take_round_trips;
             NothingOpened              => opening_appends_an_entry_of_each_take_in_order
                 aggregation_opens_a_blind_session racing_takes_are_opened_or_not_sealed;
             OpenedThoughStale          => stale_opening_appends_nothing;

@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use swarm_core::domain::{
-    LogEntry, LogRow, Logged, Seq, Session, SessionId, SessionSummary, Take, TakeId, TakeOnFile,
-    Timestamp,
+    LogEntry, LogRow, Logged, SealedTake, Seq, Session, SessionId, SessionSummary, StoredTake,
+    Take, TakeId, TakeOnFile, Timestamp,
 };
 use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
     Aggregated, Aggregation, Collection, Convocation, DocumentDraft, Filed, Result, Saved,
-    SessionChange, SessionList, SessionQuery, StoreError, SummaryQuery, TakeQuery, Versioned,
-    async_trait,
+    SessionChange, SessionList, SessionQuery, SessionTakes, StoreError, SummaryQuery, TakeQuery,
+    Versioned, async_trait,
 };
+use swarm_testing::takes_of;
 use tokio::time::sleep;
 
 use crate::broken_stores::broken::{Fault, TenantStores};
@@ -164,12 +165,30 @@ fault!(SavedThoughUnknown: save_session(stores, change: &SessionChange) -> Saved
     }
 });
 
-fault!(SealForgotten: take(stores, id: TakeId) -> Option<TakeOnFile> {
+fault!(SealForgotten: take(stores, id: TakeId) -> Option<TakeOnFile<StoredTake>> {
     let found = stores.own.take(id).await?;
     Ok(found.map(|found| {
-        let take = Arc::new(Take { salt: None, ..Take::clone(&found.take) });
-        TakeOnFile { take, ..found }
+        let take = found.take.whole().map(|take| Take { salt: None, ..Take::clone(take) });
+        TakeOnFile { take: take.map_or(found.take, |take| Arc::new(take).into()), ..found }
     }))
+});
+
+fault!(ReadPastTheSeal: take(stores, id: TakeId) -> Option<TakeOnFile<StoredTake>> {
+    let Some(found) = stores.own.take(id).await? else { return Ok(None) };
+    let takes = takes_of(&*stores.own, found.take.session_id()).await?;
+    let take = takes.into_iter().find(|take| take.id == id);
+    Ok(Some(TakeOnFile { take: take.map_or(found.take, StoredTake::from), ..found }))
+});
+
+fault!(OpenedTakeStaysSealed: session_takes(stores, query: &TakeQuery) -> Option<SessionTakes> {
+    let mut found = stores.own.session_takes(query).await?;
+    for take in found.iter_mut().flat_map(|found| &mut found.takes) {
+        let sealed = take.whole().and_then(|take| SealedTake::of(take));
+        if let Some(sealed) = sealed.filter(|_| !query.unsealed) {
+            *take = StoredTake::Sealed(Arc::new(sealed));
+        }
+    }
+    Ok(found)
 });
 
 fault!(NothingOpened: log(stores, after: Seq, limit: usize) -> Vec<LogRow> {
@@ -209,13 +228,13 @@ fault!(AggregatedAgain: aggregate(stores, aggregation: &Aggregation) -> Aggregat
 });
 
 fault!(LastTakeNotAggregated: aggregate(stores, aggregation: &Aggregation) -> Aggregated {
-    let Some(mut found) = stores.own.session_takes(&TakeQuery::all(aggregation.session)).await?
-    else {
+    let Some(session) = stores.own.session(aggregation.session).await? else {
         return stores.own.aggregate(aggregation).await;
     };
-    found.takes.pop();
+    let mut takes = takes_of(&*stores.own, aggregation.session).await?;
+    takes.pop();
     let now = stores.own.now().await?;
-    let change = match aggregation.judge(Some(&found.session), &found.takes, now) {
+    let change = match aggregation.judge(Some(&session), &takes, now) {
         Ok(change) => SessionChange { takes: None, ..change },
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -244,9 +263,10 @@ fault!(AggregationStarved: aggregate(stores, aggregation: &Aggregation) -> Aggre
 });
 
 async fn judged(stores: &TenantStores, aggregation: &Aggregation) -> Result<SessionChange> {
-    let found = stores.own.session_takes(&TakeQuery::all(aggregation.session)).await?.unwrap();
+    let session = stores.own.session(aggregation.session).await?;
+    let takes = takes_of(&*stores.own, aggregation.session).await?;
     let now = stores.own.now().await?;
-    Ok(aggregation.judge(Some(&found.session), &found.takes, now).unwrap())
+    Ok(aggregation.judge(session.as_ref(), &takes, now).unwrap())
 }
 
 /// A slow save that ignores takes filed meanwhile.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use swarm_core::domain::{
-    MemberState, Nonce, Revision, Session, Take, TakeId, TakeOnFile, Timestamp,
+    MemberState, Nonce, Revision, Session, StoredTake, Take, TakeId, TakeOnFile, Timestamp,
 };
 use swarm_core::rules::{Filing, Refusal, restore};
 use swarm_core::store::{
@@ -85,24 +85,24 @@ fault!(RevisionsOfAllSessions: basis(stores, query: &BasisQuery<'_>) -> Basis {
 
 fault!(AnotherTakeSpentIt: basis(stores, query: &BasisQuery<'_>) -> Basis {
     let facts = stores.own.basis(query).await?;
-    let another = |take: Arc<Take>| Arc::new(Take { id: TakeId(77), ..Take::clone(&take) });
-    Ok(Basis { spent: facts.spent.map(another), ..facts })
+    let another = |take: &Arc<Take>| Arc::new(Take { id: TakeId(77), ..Take::clone(take) }).into();
+    Ok(Basis { spent: facts.spent.as_ref().and_then(StoredTake::whole).map(another), ..facts })
 });
 
-fault!(TimeOfFilingForgotten: take(stores, id: TakeId) -> Option<TakeOnFile> {
+fault!(TimeOfFilingForgotten: take(stores, id: TakeId) -> Option<TakeOnFile<StoredTake>> {
     Ok(stores.own.take(id).await?.map(|TakeOnFile { take, superseded_by }| {
-        let take = Arc::new(Take { filed_at: Timestamp::EPOCH, ..Take::clone(&take) });
-        TakeOnFile { take, superseded_by }
+        let take = Take { filed_at: Timestamp::EPOCH, ..Take::clone(take.whole().unwrap()) };
+        TakeOnFile { take: Arc::new(take).into(), superseded_by }
     }))
 });
 
-fault!(NothingIsSuperseded: take(stores, id: TakeId) -> Option<TakeOnFile> {
+fault!(NothingIsSuperseded: take(stores, id: TakeId) -> Option<TakeOnFile<StoredTake>> {
     Ok(stores.own.take(id).await?.map(|it| TakeOnFile { superseded_by: None, ..it }))
 });
 
 fault!(EarlierRevisionsForgotten: take_context(stores, id: TakeId) -> Option<TakeContext> {
     Ok(stores.own.take_context(id).await?.map(|mut context| {
-        context.revisions.retain(|take| take.id >= id);
+        context.revisions.retain(|take| take.id() >= id);
         context
     }))
 });
@@ -110,9 +110,10 @@ fault!(EarlierRevisionsForgotten: take_context(stores, id: TakeId) -> Option<Tak
 fault!(SupersededNeighbour: take_context(stores, id: TakeId) -> Option<TakeContext> {
     let Some(context) = stores.own.take_context(id).await? else { return Ok(None) };
     let Some(own) = context.revisions.first() else { return Ok(Some(context)) };
-    let takes = takes_of(&*stores.own, own.session_id).await?;
-    let is_other = |take: &&Arc<Take>| take.draft().member_id != own.draft().member_id;
-    let previous = takes.iter().rev().filter(is_other).find(|take| take.id < id).cloned();
+    let takes = takes_of(&*stores.own, own.session_id()).await?;
+    let is_other = |take: &&Arc<Take>| take.draft().member_id != *own.member_id();
+    let previous = takes.iter().rev().filter(is_other).find(|take| take.id < id);
+    let previous = previous.cloned().map(StoredTake::from);
     Ok(Some(TakeContext { previous, ..context }))
 });
 
@@ -121,7 +122,7 @@ fault!(SupersededTakesOfAMember: member_takes(stores, query: &MemberTakeQuery) -
     for take in stores.own.member_takes(query).await? {
         let all = takes_of(&*stores.own, take.session.id).await?;
         let own = all.into_iter().filter(|it| it.draft().member_id == query.member);
-        found.extend(own.map(|own| MemberTake { take: own, ..take.clone() }));
+        found.extend(own.map(|own| MemberTake { take: own.into(), ..take.clone() }));
     }
     Ok(found)
 });
@@ -131,7 +132,7 @@ fault!(ExcusedExpected: member_takes(stores, query: &MemberTakeQuery) -> Vec<Mem
     Ok(takes.map(|take| MemberTake { expected: take.session.has_roster, ..take }).collect())
 });
 
-fault!(TakeInvented: take(stores, id: TakeId) -> Option<TakeOnFile> {
+fault!(TakeInvented: take(stores, id: TakeId) -> Option<TakeOnFile<StoredTake>> {
     match stores.own.take(id).await? {
         None => stores.own.take(TakeId(1)).await,
         there => Ok(there),
@@ -215,11 +216,11 @@ fault!(RevisionTwiceInARace: file(stores, filing: &Filing) -> Filed {
     acknowledge(stores, filing, |outcome| *outcome == Filed::RevisionTaken).await
 });
 
-fault!(MarkForgotten: take(stores, id: TakeId) -> Option<TakeOnFile> {
+fault!(MarkForgotten: take(stores, id: TakeId) -> Option<TakeOnFile<StoredTake>> {
     let found = stores.own.take(id).await?;
     Ok(found.map(|found| {
-        let take = Arc::new(Take { withheld: None, ..Take::clone(&found.take) });
-        TakeOnFile { take, ..found }
+        let take = Take { withheld: None, ..Take::clone(found.take.whole().unwrap()) };
+        TakeOnFile { take: Arc::new(take).into(), ..found }
     }))
 });
 

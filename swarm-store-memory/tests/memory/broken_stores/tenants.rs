@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
     Challenge, LogRow, Member, MemberId, MemberState, Message, SecretHash, Seq, Session, SessionId,
-    SessionSummary, Take, TakeId, TakeOnFile, Timestamp,
+    SessionSummary, StoredTake, Take, TakeId, TakeOnFile, Timestamp,
 };
 use swarm_core::rules::Filing;
 use swarm_core::store::{
@@ -249,11 +249,11 @@ fault!(NewestSessionOfAnyTenant: file(stores, filing: &Filing) -> Filed {
     stores.own.file(filing).await
 });
 
-fault!(TakeOfAnyTenant: take(stores, id: TakeId) -> Option<TakeOnFile> {
+fault!(TakeOfAnyTenant: take(stores, id: TakeId) -> Option<TakeOnFile<StoredTake>> {
     Ok(from_all!(stores.take(id)).into_iter().next())
 });
 
-fault!(SupersededInAnyTenant: take(stores, id: TakeId) -> Option<TakeOnFile> {
+fault!(SupersededInAnyTenant: take(stores, id: TakeId) -> Option<TakeOnFile<StoredTake>> {
     let superseded_by = from_all!(stores.take(id)).into_iter().find_map(|take| take.superseded_by);
     let own = stores.own.take(id).await?;
     Ok(own.map(|own| TakeOnFile { superseded_by, ..own }))

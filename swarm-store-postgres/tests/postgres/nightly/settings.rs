@@ -43,9 +43,9 @@ async fn other_layout_is_refused_and_open_handles_stop_committing() {
     let url = SERVER.url();
     let store = PostgresStore::create(&url).await.unwrap();
     // Of a newer program, and of an older one.
-    for layout in [4, -1] {
+    for layout in [5, -1] {
         SERVER.psql(&format!("UPDATE {}.layout SET number = {layout}", schema(&url)));
-        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 3));
+        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 4));
         assert_eq!(refused(&url).await, expected);
         assert_eq!(kind_and_reason(&store.ready().await.unwrap_err()), expected);
         let tenant = store.open(&TenantId::parse("acme").unwrap());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use swarm_core::domain::{Revision, TakeOnFile};
+use swarm_core::domain::{Revision, StoredTake, TakeOnFile};
 use swarm_core::rules::Filing;
 use swarm_core::store::{Filed, Result, Store};
 use swarm_core::{Session, Take};
@@ -74,12 +74,12 @@ impl Filer {
             for revision in 0..CAP {
                 let (number, take) = (index * CAP + revision, takes.get(revision));
                 let facts = facts(store, &self.author, session, &number.to_string()).await.unwrap();
-                assert_eq!(facts.spent.as_ref(), take, "nonce {number}");
+                assert_eq!(facts.spent, take.cloned().map(StoredTake::from), "nonce {number}");
                 assert_eq!(usize::from(facts.latest.map_or(0, Revision::get)), takes.len());
                 let Some(take) = take else { continue };
                 assert_eq!(**take, self.expected(number, take));
                 let superseded_by = takes.get(revision + 1).map(|next| next.id);
-                let expected = TakeOnFile { take: Arc::clone(take), superseded_by };
+                let expected = TakeOnFile { take: Arc::clone(take).into(), superseded_by };
                 assert_eq!(store.take(take.id).await.unwrap(), Some(expected));
                 ids.push(take.id.0);
             }

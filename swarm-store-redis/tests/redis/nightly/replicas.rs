@@ -89,7 +89,10 @@ async fn commits_fail_while_the_replica_is_down() {
     ));
     assert_eq!(committee::marks(&*committee_store).await, ["mark"]);
     let spent = facts(&*waiting, &author, &session, "nonce").await.unwrap().spent;
-    assert_eq!((spent, nonces(&*waiting, &session).await), (Some(take), vec!["nonce".to_owned()]));
+    assert_eq!(
+        (spent, nonces(&*waiting, &session).await),
+        (Some(take.into()), vec!["nonce".to_owned()])
+    );
 }
 
 /// Reads have a connection of their own.

@@ -126,7 +126,7 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     forget();
     let Filed::Filed(take, _) = store.file(&filing).await.unwrap() else { panic!("not filed") };
     forget();
-    assert_eq!(store.take(TakeId(1)).await.unwrap().unwrap().take, take);
+    assert_eq!(store.take(TakeId(1)).await.unwrap().unwrap().take, take.clone().into());
     forget();
     assert_eq!(takes_of(store, session.id).await.unwrap(), [take]);
     forget();

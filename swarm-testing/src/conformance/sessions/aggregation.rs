@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use swarm_core::domain::SessionState::Aggregated;
-use swarm_core::domain::{Attribution, Session, SessionId};
+use swarm_core::domain::{Attribution, Session, SessionId, StoredTake};
 use swarm_core::rules::Refusal;
 use swarm_core::store::{Aggregation, Filed, TakeQuery, Tenants};
 use tokio::task::JoinSet;
@@ -67,7 +67,7 @@ pub async fn aggregation_ends_while_takes_arrive(tenants: Arc<dyn Tenants>) {
     let found = tenant.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
     let mut quoted = quoted(&found.session.record);
     quoted.sort();
-    expect_eq!(quoted, found.takes.iter().map(|take| take.id).collect::<Vec<_>>());
+    expect_eq!(quoted, found.takes.iter().map(StoredTake::id).collect::<Vec<_>>());
 }
 
 /// Files amendments, each a millisecond after the one before, until one is refused.

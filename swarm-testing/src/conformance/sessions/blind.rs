@@ -8,14 +8,17 @@ use tokio::time::sleep;
 
 use crate::assertions::{ensure, expect_eq};
 use crate::{Author, FIRST, SALT, TestTenant, session_draft};
+use swarm_core::Submission;
 use swarm_core::domain::SessionState::{Aggregated, WindowClosed};
 use swarm_core::domain::{
-    Attribution, LogEntry, LogRow, Logged, Seq, Session, SessionAct, SessionDraft, SessionId, Take,
-    TakeOnFile,
+    Attribution, LogEntry, LogRow, Logged, SealedTake, Seq, Session, SessionAct, SessionDraft,
+    SessionId, StoredTake, Take, TakeId, TakeOnFile,
 };
 use swarm_core::proof::opening_entry;
 use swarm_core::rules::advance;
-use swarm_core::store::{Aggregation, Filed, Saved, SessionChange, TakeQuery, Tenants, Versioned};
+use swarm_core::store::{
+    Aggregation, Filed, MemberTakeQuery, Saved, SessionChange, TakeQuery, Tenants, Versioned,
+};
 
 pub async fn sealed_take_round_trips(tenants: Arc<dyn Tenants>) {
     let tenant = TestTenant::fresh(tenants).await;
@@ -26,14 +29,35 @@ pub async fn sealed_take_round_trips(tenants: Arc<dyn Tenants>) {
     let take = crate::filed(tenant.file(&filing).await);
     expect_eq!(take.salt, Some(SALT));
     expect_eq!(tenant.file(&filing).await, Filed::Filed(Arc::clone(&take), None), "sent again");
-    let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
-    expect_eq!(tenant.take(take.id).await, Some(on_file));
-    expect_eq!(tenant.takes(session.id).await, [Arc::clone(&take)]);
-    let latest = tenant.session_takes(&TakeQuery::latest(session.id)).await.unwrap();
-    expect_eq!(latest.takes, [Arc::clone(&take)]);
-    expect_eq!(tenant.facts(&ada, &submission).await.spent, Some(Arc::clone(&take)));
-    let last = tenant.log(Seq(tenant.log_size().await.0 - 1), 1).await;
-    expect_eq!(last[0].logged, Logged::Take(take));
+    expect_eq!(tenant.takes(session.id).await, [Arc::clone(&take)], "whole");
+    let sealed = StoredTake::Sealed(Arc::new(SealedTake::of(&take).unwrap()));
+    let beside = tenant.filed(&tenant.author("grace").await, &session, "1").await.id;
+    expect_read(&tenant, (&ada, &submission), beside, &sealed).await;
+    expect_eq!(tenant.save_session(&closing(&tenant, session.id).await).await, Saved::Saved);
+    expect_read(&tenant, (&ada, &submission), beside, &take.into()).await;
+}
+
+/// Expects that each read of the first take of a session returns this. `beside` is the one after it.
+async fn expect_read(
+    tenant: &TestTenant,
+    (author, submission): (&Author, &Submission),
+    beside: TakeId,
+    expected: &StoredTake,
+) {
+    let (id, session) = (expected.id(), expected.session_id());
+    let on_file = TakeOnFile { take: expected.clone(), superseded_by: None };
+    expect_eq!(tenant.take(id).await, Some(on_file));
+    let context = tenant.take_context(id).await.unwrap();
+    expect_eq!(context.revisions, std::slice::from_ref(expected));
+    let context = tenant.take_context(beside).await.unwrap();
+    expect_eq!(context.previous.as_ref(), Some(expected));
+    let latest = tenant.session_takes(&TakeQuery::latest(session)).await.unwrap();
+    expect_eq!(latest.takes.first(), Some(expected));
+    let query = MemberTakeQuery { member: author.id.clone(), before: None, limit: 9 };
+    expect_eq!(tenant.member_takes(&query).await[0].take, *expected);
+    expect_eq!(tenant.facts(author, submission).await.spent.as_ref(), Some(expected));
+    let rows = tenant.log(Seq(0), usize::MAX).await;
+    ensure!(rows.iter().any(|row| row.logged == Logged::Take(expected.clone())), "its row", rows);
 }
 
 /// The entries of the acts come first, and then one of each take of the session, by id.
@@ -113,7 +137,10 @@ pub async fn aggregation_opens_a_blind_session(tenants: Arc<dyn Tenants>) {
     let late = tenant.filed(&grace, &aggregated, "1").await;
     expect_eq!(late.salt, None);
     let rows = tenant.log(Seq(before.0 + 3), 9).await;
-    expect_eq!(rows.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), [Logged::Take(late)]);
+    expect_eq!(
+        rows.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(),
+        [Logged::Take(late.into())]
+    );
 }
 
 /// Each take that was filed before the opening has one opening entry; the others were not sealed.
@@ -145,7 +172,7 @@ pub async fn racing_takes_are_opened_or_not_sealed(tenants: Arc<dyn Tenants>) {
     let (openings, after) = after.split_at(sealed.len());
     let openings: Vec<_> = openings.iter().map(|row| row.logged.clone()).collect();
     expect_eq!(openings, sealed.iter().map(|take| opening(take)).collect::<Vec<_>>());
-    let taken = open.into_iter().map(Logged::Take).collect::<Vec<_>>();
+    let taken = open.into_iter().map(|take| Logged::Take(take.into())).collect::<Vec<_>>();
     expect_eq!(after.iter().map(|row| row.logged.clone()).collect::<Vec<_>>(), taken);
 }
 

@@ -7,7 +7,7 @@ use tokio::task::yield_now;
 
 use crate::assertions::ensure;
 use crate::{Author, TestTenant, race};
-use swarm_core::domain::{Session, SessionId};
+use swarm_core::domain::{Session, SessionId, StoredTake};
 use swarm_core::store::{Basis, TakeQuery, Tenants, Versioned};
 
 /// A writer repeatedly saves the session, then the member, then files a take. Concurrent readers
@@ -71,7 +71,7 @@ async fn look_at_takes(tenant: &TestTenant, session: SessionId) {
     let latest = tenant.session_takes(&TakeQuery::latest(session)).await.unwrap();
     let (saves, filed) = (latest.session.version.0 - 1, &latest.takes);
     ensure!(filed.len() <= 1, "one take of a member", filed);
-    let filed = filed.first().map_or(0, |take| u64::from(take.revision.get()));
+    let filed = filed.first().map_or(0, |take| u64::from(take.revision().get()));
     let together = saves == filed || saves == filed + 1;
     ensure!(together, "a session saved before its latest take", (saves, filed));
 }
@@ -91,13 +91,13 @@ async fn look(tenant: &TestTenant, author: &Author, session: &Session, before: u
     let saves = saves(&facts.session);
     let edits = saves_of_member(&facts) - before;
     let filed = u64::from(facts.latest.map_or(0, |latest| latest.get()));
-    let seen = (saves, edits, filed, facts.spent.as_ref().map(|take| take.revision));
+    let seen = (saves, edits, filed, facts.spent.as_ref().map(StoredTake::revision));
     ensure!(saves == edits || saves == edits + 1, "a session saved before its member", seen);
     ensure!(edits == filed || edits == filed + 1, "a member saved before it filed", seen);
     let spent = filed >= u64::from(revision);
     ensure!(facts.spent.is_some() == spent, "a nonce used with its take", seen);
     if let Some(take) = &facts.spent {
-        ensure!(take.filed_at <= facts.now, "no take filed later than now", (take, facts.now));
+        ensure!(take.filed_at() <= facts.now, "no take filed later than now", (take, facts.now));
     }
 }
 

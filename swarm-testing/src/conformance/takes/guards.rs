@@ -168,7 +168,7 @@ pub async fn nonce_is_used_once_per_member(tenants: Arc<dyn Tenants>) {
     }
     for session in &sessions {
         let facts = tenant.facts(&author, &author.submission(session, "nonce")).await;
-        expect_eq!(facts.spent.as_ref(), Some(&take));
+        expect_eq!(facts.spent, Some(Arc::clone(&take).into()));
     }
     expect_eq!(tenant.takes(sessions[1].id).await, []);
     expect_eq!(tenant.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
@@ -184,7 +184,8 @@ pub async fn nonce_stays_used_in_every_member_state(tenants: Arc<dyn Tenants>) {
         tenant.edit(&author.id, |ada| ada.state = state).await;
     }
     let facts = tenant.facts(&author, &submission).await;
-    expect_eq!((facts.spent.as_ref(), facts.latest), (Some(&take), Some(Revision::FIRST)));
+    let spent = (facts.spent.as_ref(), facts.latest);
+    expect_eq!(spent, (Some(&take.into()), Some(Revision::FIRST)));
     let filing = judged(&Basis { spent: None, ..facts }, &submission);
     expect_eq!(tenant.file(&filing).await, NonceUsed);
 }
@@ -215,7 +216,7 @@ pub async fn odd_nonces_are_distinct(tenants: Arc<dyn Tenants>) {
             expect_eq!(facts.spent, None, "{nonce:?}");
             let take = tenant.filed(&author, &session, nonce).await;
             let facts = tenant.facts(&author, &author.submission(&session, nonce)).await;
-            expect_eq!(facts.spent, Some(take));
+            expect_eq!(facts.spent, Some(take.into()));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::assertions::expect_eq;
 use crate::{TestTenant, odd_texts};
-use swarm_core::domain::{Roster, RosterEntry, SessionId, Take, TakeId};
+use swarm_core::domain::{Roster, RosterEntry, SessionId, StoredTake, Take, TakeId};
 use swarm_core::store::{MemberTake, MemberTakeQuery, TakeContext, TakeQuery, Tenants};
 
 pub async fn latest_takes_are_one_per_member(tenants: Arc<dyn Tenants>) {
@@ -80,7 +80,7 @@ pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>
         (6, &[1, 6], Some(3), Some(7)),
         (7, &[2, 4, 7], Some(6), None),
     ] {
-        let take = |id: &usize| Arc::clone(&takes[id - 1]);
+        let take = |id: &usize| StoredTake::from(Arc::clone(&takes[id - 1]));
         let (previous, next) = (previous.as_ref().map(take), next.as_ref().map(take));
         let context =
             TakeContext { revisions: revisions.iter().map(take).collect(), previous, next };
@@ -110,7 +110,7 @@ pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenant
     let mut expected: Vec<MemberTake> = Vec::new();
     for (place, take) in own {
         let session = Arc::new(sessions[place].summary());
-        expected.push(MemberTake { take, session, expected: false });
+        expected.push(MemberTake { take: take.into(), session, expected: false });
     }
     let query = MemberTakeQuery { member: ada.id.clone(), before: None, limit: usize::MAX };
     expect_eq!(tenant.member_takes(&query).await, expected);
@@ -153,5 +153,6 @@ async fn page(tenant: &TestTenant, session: SessionId, after: u64, limit: usize)
     let query = TakeQuery { after: TakeId(after), limit, ..TakeQuery::latest(session) };
     let found = tenant.session_takes(&query).await;
     expect_eq!(found.is_some(), tenant.session(session).await.is_some());
-    found.map(|found| found.takes).unwrap_or_default()
+    let takes = found.map(|found| found.takes).unwrap_or_default();
+    takes.iter().filter_map(StoredTake::whole).cloned().collect()
 }

@@ -63,7 +63,10 @@ pub async fn basis_has_members_in_every_state(tenants: Arc<dyn Tenants>) {
         tenant.edit(&author.id, |ada| ada.state = state).await;
         let facts = tenant.facts(&author, &author.submission(&session, "nonce")).await;
         expect_eq!(facts.member, tenant.member(&author.id).await.member);
-        expect_eq!((facts.latest, facts.spent), (Some(Revision::FIRST), Some(Arc::clone(&take))));
+        expect_eq!(
+            (facts.latest, facts.spent),
+            (Some(Revision::FIRST), Some(Arc::clone(&take).into()))
+        );
     }
 }
 
@@ -130,10 +133,10 @@ pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
             take
         );
 
-        let on_file = TakeOnFile { take: Arc::clone(&take), superseded_by: None };
+        let on_file = TakeOnFile { take: Arc::clone(&take).into(), superseded_by: None };
         expect_eq!(tenant.take(take.id).await, Some(on_file));
         expect_eq!(tenant.takes(session.id).await.last(), Some(&take));
-        expect_eq!(tenant.facts(&author, &submission).await.spent, Some(take));
+        expect_eq!(tenant.facts(&author, &submission).await.spent, Some(take.into()));
     }
 }
 
@@ -157,7 +160,7 @@ pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Arc<dyn T
     for (place, take) in takes.iter().enumerate() {
         expect_eq!(take.id, TakeId(place as u64 + 1));
         let superseded_by = takes.get(place + 4).map(|next| next.id);
-        let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
+        let on_file = TakeOnFile { take: Arc::clone(take).into(), superseded_by };
         expect_eq!(tenant.take(take.id).await, Some(on_file));
     }
     for session in sessions {

@@ -42,7 +42,7 @@ fn good(tenant: &TestTenant, filing: Filing) -> Racer {
     Box::pin(async move {
         let take = filed(tenant.file(&filing).await);
         let found = tenant.take(take.id).await.map(|found| found.take);
-        expect_eq!(found, Some(take), "a take that was acknowledged");
+        expect_eq!(found, Some(take.into()), "a take that was acknowledged");
     })
 }
 

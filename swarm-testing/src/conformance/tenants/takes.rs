@@ -6,8 +6,8 @@ use super::{both, two_tenants};
 use crate::assertions::expect_eq;
 use crate::{Author, SALT, TestTenant, filed, id, session_draft};
 use swarm_core::domain::{
-    AttemptId, Body, Lens, Member, Revision, Session, SessionDraft, SessionId, Take, TakeDraft,
-    TakeId, TakeOnFile,
+    AttemptId, Body, Lens, Member, Revision, Session, SessionDraft, SessionId, StoredTake, Take,
+    TakeDraft, TakeId, TakeOnFile,
 };
 use swarm_core::rules::judge;
 use swarm_core::store::{MemberTakeQuery, TakeQuery, Tenants};
@@ -32,7 +32,8 @@ pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
             expect_eq!(facts.session, tenant.terms(session.id).await, "of tenant {mark}");
             let latest = Revision::new(u8::try_from(takes.len()).unwrap());
             expect_eq!(facts.latest, latest, "of tenant {mark}");
-            expect_eq!(facts.spent.as_ref(), takes.get(place), "nonce {nonce} of tenant {mark}");
+            let spent = takes.get(place).cloned().map(StoredTake::from);
+            expect_eq!(facts.spent, spent, "nonce {nonce} of tenant {mark}");
         }
     }
 }
@@ -81,17 +82,18 @@ pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         expect_eq!(tenant.takes(SessionId(1)).await, *own, "of tenant {mark}");
         let latest = TakeQuery::latest(SessionId(1));
         let latest = tenant.session_takes(&latest).await.unwrap();
-        expect_eq!(latest.takes, own[own.len() - 1..], "of tenant {mark}");
+        let stored: Vec<_> = own.iter().cloned().map(StoredTake::from).collect();
+        expect_eq!(latest.takes, stored[own.len() - 1..], "of tenant {mark}");
         expect_eq!(Some(latest.session), tenant.session(SessionId(1)).await, "of tenant {mark}");
         let context = tenant.take_context(TakeId(1)).await;
-        expect_eq!(context.map(|it| it.revisions).as_ref(), Some(own), "of tenant {mark}");
+        expect_eq!(context.map(|it| it.revisions).as_ref(), Some(&stored), "of tenant {mark}");
         let by_ada = MemberTakeQuery { member: id("ada"), before: None, limit: 9 };
         let by_ada: Vec<_> =
             tenant.member_takes(&by_ada).await.into_iter().map(|it| it.take).collect();
-        expect_eq!(by_ada, own[own.len() - 1..], "of tenant {mark}");
+        expect_eq!(by_ada, stored[own.len() - 1..], "of tenant {mark}");
         for (place, take) in own.iter().enumerate() {
             let superseded_by = own.get(place + 1).map(|next| next.id);
-            let on_file = TakeOnFile { take: Arc::clone(take), superseded_by };
+            let on_file = TakeOnFile { take: Arc::clone(take).into(), superseded_by };
             expect_eq!(tenant.take(take.id).await, Some(on_file), "of tenant {mark}");
         }
     }

@@ -95,7 +95,7 @@ async fn marked_takes(tenant: &TestTenant) {
             let withheld = rules::withhold(&session, &take, note, &by).unwrap();
             ensure!(tenant.mark_takes(&withheld).await.is_some(), "withheld", withheld);
             let session = tenant.session(session.record.id).await.unwrap();
-            let take = tenant.take(take.id).await.unwrap().take;
+            let take = tenant.take(take.id).await.unwrap().take.whole().cloned().unwrap();
             let marks = match *name {
                 "restored" => rules::restore(&session, &take, &by).unwrap(),
                 "erased" => {

@@ -89,7 +89,7 @@ async fn sessions(tenant: &TestTenant, filled: &FilledTenant, found: &mut Found)
             let query = TakeQuery { revisions, ..TakeQuery::all(session.id) };
             let takes = tenant.session_takes(&query).await.map(|it| it.takes).unwrap_or_default();
             for take in &takes {
-                found.add("take", tenant.take(take.id).await);
+                found.add("take", tenant.take(take.id()).await);
             }
             found.add("takes", takes);
         }

@@ -22,7 +22,7 @@ const PLOT: f64 = 200.0;
 /// The drawing.
 pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
     // The counts are above the plot, and the text of the mean between.
-    let top = if mean.is_some() { 52.0 } else { 30.0 };
+    let top = if mean.is_some() { 52.0 } else { 38.0 };
     let axis = top + PLOT;
     let down = |confidence: f64| axis - PLOT * confidence.clamp(0.0, 1.0);
     let (placed, note) = sample(dots, HALF, down);

@@ -15,7 +15,7 @@ const PITCH: f64 = 11.6;
 /// Distance of a name from the centre of its dot, height of a line, approximate width of a letter.
 const BESIDE: f64 = 9.0;
 const LINE: f64 = 15.0;
-const LETTER: f64 = 7.4;
+pub(super) const LETTER: f64 = 7.4;
 
 /// Longest name, in letters; and that of a name for which there is less room.
 const LONG_NAME: usize = 24;

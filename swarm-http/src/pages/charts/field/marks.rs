@@ -1,6 +1,10 @@
 //! What the field shows: dots, and their mean.
 
 use crate::pages::charts::named;
+use crate::pages::markup::clipped;
+
+/// Longest name in a tooltip, in letters.
+const MAX_NAME: usize = 40;
 
 /// A member's take with a known stance.
 #[derive(Clone, Debug)]
@@ -18,7 +22,8 @@ pub(crate) struct Dot {
 impl Dot {
     /// The tooltip.
     pub(super) fn title(&self) -> String {
-        format!("{}: {} {:.2}", self.name, named(self.rank), self.confidence)
+        let name = clipped(&self.name, MAX_NAME);
+        format!("{name}: {} {:.2}", named(self.rank), self.confidence)
     }
 }
 

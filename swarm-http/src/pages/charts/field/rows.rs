@@ -1,10 +1,10 @@
 //! The stance field for narrow pages: a row for each stance, bullish on top; confidence grows to the right.
 
-use super::layout::{Area, Placed, RADIUS, beside, names, sample};
+use super::layout::{Area, LETTER, Placed, RADIUS, beside, names, sample};
 use super::marks::{Dot, Mean, tick};
 use crate::pages::charts::svg::{Anchor, Svg, length};
 use crate::pages::charts::{STANCES, place};
-use crate::pages::markup::Markup;
+use crate::pages::markup::{Markup, width};
 
 /// Narrowest supported width, in pixels.
 const WIDTH: f64 = 288.0;
@@ -16,6 +16,10 @@ const HIGH: f64 = 40.0;
 /// Height of the heading of a row, and the space below its dots.
 const HEADING: f64 = 20.0;
 const BELOW: f64 = 5.0;
+
+/// How far the letters of a heading reach above its base line and under it, with some space.
+const ABOVE: f64 = 15.0;
+const UNDER: f64 = 6.0;
 
 /// The drawing.
 pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
@@ -37,16 +41,22 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
     for line in lines {
         svg.line("grid", (0.0, line), (100.0, line));
     }
+    let headings: Vec<_> = STANCES
+        .into_iter()
+        .zip(lines)
+        .enumerate()
+        .map(|(at, (stance, line))| {
+            let members = placed.get(at).into_iter().flatten();
+            let far = members.map(|(_, offset)| offset.abs() + RADIUS + 1.0).fold(LOW, f64::max);
+            let count = dots.iter().filter(|dot| place(dot.rank) == at).count();
+            (format!("{} {stance} · {count}", tick(at)), line - far - 5.0)
+        })
+        .collect();
     if let Some(mean) = mean {
-        draw_mean(&mut svg, mean, &lines, bottom);
+        draw_mean(&mut svg, mean, (&lines, bottom), &headings);
     }
-    for (at, (stance, line)) in STANCES.into_iter().zip(lines).enumerate() {
-        let far =
-            placed.get(at).into_iter().flatten().map(|(_, offset)| offset.abs() + RADIUS + 1.0);
-        let heading = line - far.fold(LOW, f64::max) - 5.0;
-        let count = dots.iter().filter(|dot| place(dot.rank) == at).count();
-        let words = format!("{} {stance} · {count}", tick(at));
-        svg.word(Anchor::Start, (0.0, heading), &words);
+    for (words, base) in &headings {
+        svg.word(Anchor::Start, (0.0, *base), words);
     }
     svg.line("axis", (0.0, bottom), (100.0, bottom));
     let low = note.as_deref().unwrap_or("confidence 0");
@@ -62,10 +72,18 @@ fn across(confidence: f64) -> f64 {
     3.0 + 94.0 * confidence.clamp(0.0, 1.0)
 }
 
-/// The line of the mean between the lines of two stances, its whisker at the right edge, and its text below the axis.
-fn draw_mean(svg: &mut Svg, mean: Mean, lines: &[f64; 5], bottom: f64) {
+/// The line of the mean between the lines of two stances, its whisker at the right edge, and its text below the axis. A heading
+/// in its way is left out of it.
+fn draw_mean(
+    svg: &mut Svg,
+    mean: Mean,
+    (lines, bottom): (&[f64; 5], f64),
+    headings: &[(String, f64)],
+) {
     let [y, from, to] = mean.extent().map(|score| height(lines, score));
-    svg.line(mean.class(), (0.0, y), (100.0, y));
+    let in_the_way = headings.iter().find(|(_, base)| (base - ABOVE..base + UNDER).contains(&y));
+    let start = in_the_way.map_or(0.0, |(words, _)| LETTER * length(width(words)) + 8.0);
+    svg.line_from(mean.class(), start, y);
     svg.line(mean.class(), (100.0, from), (100.0, to));
     for end in [from, to] {
         svg.line(mean.class(), (98.5, end), (100.0, end));
@@ -124,5 +142,41 @@ fn draw_dots(
             }
             number += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_of_the_mean_crosses_no_heading() {
+        let all = super::super::tests::dots(12, 1, 0.5);
+        let (mut whole, mut cut) = (0, 0);
+        for step in 0..=400 {
+            let score = f64::from(step) / 100.0 - 2.0;
+            let mean = Mean { score, distance: 0.5, is_consensus: true };
+            let Markup(svg) = drawing(&all, Some(mean), "");
+            let value = |text: &str, before: &str| -> f64 {
+                let rest = text.split(before).nth(1).unwrap().split('"').next().unwrap();
+                16.0 * rest.trim_end_matches("rem").parse::<f64>().unwrap()
+            };
+            let line = svg.split("<line class=\"mean\" ").nth(1).unwrap();
+            let (x, y) = (value(line, "x1=\""), value(line, "y1=\""));
+            let headings = svg.split("<text class=\"start\" x=\"0%\"").skip(1);
+            let near = headings.filter(|it| it.split('<').next().unwrap().contains(" · "));
+            let crossed = near.filter(|it| {
+                let base = value(it, "y=\"");
+                (base - 13.0..base + 4.0).contains(&y)
+            });
+            match crossed.count() {
+                0 => whole += 1,
+                _ => {
+                    assert!(x > 100.0, "at {score} from {x}");
+                    cut += 1;
+                }
+            }
+        }
+        assert!(whole > 100 && cut > 100, "{whole} {cut}");
     }
 }

@@ -20,7 +20,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let state = context.query("state").and_then(|text| MemberState::parse(&text));
     let state = state.unwrap_or(MemberState::Applied);
     let after = context.query("after").and_then(|id| MemberId::parse(id).ok());
-    let found = context.request.tenant().applications(Some(state), after, PER_PAGE).await?;
+    let per_page = context.request.portion.of(PER_PAGE);
+    let found = context.request.tenant().applications(Some(state), after, per_page).await?;
     let mut page = Page::new("Applications").with_lead("Who asked to become a member.");
     let states = [MemberState::Applied, MemberState::Rejected];
     let options = states.map(|it| (it.as_str().to_owned(), it.as_str().to_owned(), it == state));

@@ -22,10 +22,18 @@ const MAX_SUBJECTS: usize = 500;
 
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let committee = context.request.committee()?;
-    let (days, members) = (committee.sessions(DAYS, None).await?, committee.members().await?);
+    let (days, members) = (
+        committee.sessions(context.request.portion.of(DAYS), None).await?,
+        committee.members().await?,
+    );
     let subjects =
         Subjects::find(context.request.tenant(), days.iter().map(|day| &day.subject_id)).await?;
-    let known = context.request.tenant().subjects(MAX_SUBJECTS, None).await?.subjects;
+    let known = context
+        .request
+        .tenant()
+        .subjects(context.request.portion.of(MAX_SUBJECTS), None)
+        .await?
+        .subjects;
     let picks: Vec<_> =
         known.iter().map(|it| (it.id.as_str().to_owned(), subject_title(it))).collect();
     let mut page = Page::new("Committee").with_lead("Its days and its members.");

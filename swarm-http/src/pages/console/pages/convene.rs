@@ -52,7 +52,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         None => None,
     };
     let mut page = Page::new("Convene a session").below("/operate/sessions", "Sessions");
-    let found = tenant.subjects(MAX_SUBJECTS, None).await?;
+    let found = tenant.subjects(context.request.portion.of(MAX_SUBJECTS), None).await?;
     let options = found
         .subjects
         .iter()
@@ -169,7 +169,7 @@ pub(super) async fn members(
 ) -> Result<Field, ApiError> {
     let active = context.request.tenant().members().await?;
     let is_chosen = |id: &MemberId| is_all || chosen.contains_key(id);
-    if active.len() > MAX_MEMBERS {
+    if active.len() > context.request.portion.of(MAX_MEMBERS) {
         let ids = active.iter().filter(|it| is_chosen(&it.id)).map(|it| it.id.as_str());
         let ids: Vec<_> = ids.collect();
         return Ok(Field::lines("roster", "Listed members, by id", 8)

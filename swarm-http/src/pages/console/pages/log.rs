@@ -22,7 +22,7 @@ const MAX_READS: usize = 8;
 
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let tenant = context.request.tenant();
-    let by = context.query("by");
+    let (by, per_page) = (context.query("by"), context.request.portion.of(PER_PAGE));
     let size = tenant.log_size().await?.0;
     let before = context.query("before").and_then(|seq| number(&seq));
     let mut end = before.map_or(size, |before| size.min(before.saturating_sub(1)));
@@ -43,7 +43,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             if is_shown {
                 entries.push(entry);
             }
-            if entries.len() == PER_PAGE {
+            if entries.len() == per_page {
                 break 'reads;
             }
         }

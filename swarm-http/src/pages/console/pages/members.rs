@@ -28,11 +28,12 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     let needle = Needle::new(&text);
     let after = context.query("after").and_then(|id| MemberId::parse(id).ok());
     let tenant = context.request.tenant();
+    let per_page = context.request.portion.of(PER_PAGE);
     let mut members = Vec::new();
     let mut next = after;
     // Stop after ten reads of a long list without a match.
     for _ in 0..10 {
-        let found = tenant.applications(None, next, PER_PAGE).await?;
+        let found = tenant.applications(None, next, per_page).await?;
         let is_shown = |member: &Arc<Member>| {
             let has = |it: &Needle| it.is_in(member.name.as_str()) || it.is_in(member.id.as_str());
             let was_let_in = member.joined_at.is_some();
@@ -40,7 +41,7 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
         };
         members.extend(found.applications.into_iter().filter(is_shown));
         next = found.next_after;
-        if next.is_none() || members.len() >= PER_PAGE {
+        if next.is_none() || members.len() >= per_page {
             break;
         }
     }

@@ -25,7 +25,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Some(Err(_)) => None,
         named => {
             let by = named.transpose().unwrap_or_default();
-            let query = ActQuery { by, since: None, before, limit: PER_PAGE };
+            let query =
+                ActQuery { by, since: None, before, limit: context.request.portion.of(PER_PAGE) };
             Some(context.request.tenant().operator_acts(&query).await?)
         }
     };

@@ -15,12 +15,13 @@ const PER_PAGE: usize = 50;
 
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let tenant = context.request.tenant();
+    let per_page = context.request.portion.of(PER_PAGE);
     let state = context.query("state").and_then(|text| MailState::parse(&text));
     let after = context.query("after").and_then(|id| number(&id)).map(MessageId);
     let (messages, next) = match state {
-        Some(state) => (tenant.messages_in(state, PER_PAGE).await?, None),
+        Some(state) => (tenant.messages_in(state, per_page).await?, None),
         None => {
-            let found = tenant.outbox(after, PER_PAGE).await?;
+            let found = tenant.outbox(after, per_page).await?;
             (found.messages, found.next_after)
         }
     };

@@ -61,13 +61,14 @@ fn rows(
     sessions: &[SessionStatus],
     page: &mut Page,
 ) {
+    let shown = context.request.portion.of(SHOWN);
     let row = |item: &AgendaItem| {
         let session = sessions.iter().find(|session| Some(session.id) == item.session_id);
         AgendaRow { when: when(context, item), text: text(item, session), act: act(context, item) }
     };
-    page.blocks.push(Block::Agenda(items.iter().take(SHOWN).map(row).collect(), is_needed));
-    if items.len() > SHOWN {
-        let more = items.len() - SHOWN;
+    page.blocks.push(Block::Agenda(items.iter().take(shown).map(row).collect(), is_needed));
+    if items.len() > shown {
+        let more = items.len() - shown;
         page.text(Markup(format!("{more} more. <a href=\"/operate/sessions\">All sessions</a>.")));
     }
 }

@@ -127,7 +127,8 @@ fn signal_fields(day: Day, of: Option<&Signal>) -> Vec<Field> {
 async fn memos(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError> {
     let tenant = context.request.tenant();
     let before = context.query("before").and_then(|id| number(&id)).map(MemoId);
-    let found = tenant.memo_page(&MemoFilter::default(), SHOWN, before).await?;
+    let found =
+        tenant.memo_page(&MemoFilter::default(), context.request.portion.of(SHOWN), before).await?;
     let people = People::find(tenant, found.memos.iter().map(|memo| &memo.member_id)).await?;
     page.heading("Memos");
     let rows = found.memos.iter().map(|memo| {

@@ -21,7 +21,13 @@ use super::{convene, overview};
 use crate::pages::links::part;
 use crate::pages::people::People;
 use crate::pages::{Markup, charts, links, lists, stage_text};
+use crate::request::parameters::number;
 use crate::response::ApiError;
+
+/// Maximum number of members named that have not filed, of takes, and of members of the roster on a page.
+const MAX_NAMED: usize = 60;
+const MAX_TAKES: usize = 200;
+const MAX_LISTED: usize = 120;
 
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let tenant = context.request.tenant();
@@ -46,7 +52,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     }
     if !takes.is_empty() {
         page.heading("Takes");
-        let rows = takes.iter().map(|take| {
+        let most = context.request.portion.of(MAX_TAKES);
+        let rows = takes.iter().take(most).map(|take| {
             let who = people.person(take.member_id());
             vec![
                 quoted(&who.name),
@@ -56,6 +63,10 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         });
         let (label, head) = ("Takes", vec!["Member", "Take", "Filed"]);
         page.table(Table { label, head, rows: rows.collect(), empty: "" });
+        if takes.len() > most {
+            let more = format!("{} more, on the public page", takes.len() - most);
+            page.text(anchor(&links::session(session.id), &more));
+        }
     }
     Ok(page)
 }
@@ -71,8 +82,11 @@ fn record(
         None => Markup::text("no roster: every member may file"),
         Some(_) if silent.is_empty() => Markup::text("nobody"),
         Some(_) => {
-            let names: Vec<_> = silent.iter().map(|id| people.person(id).name).collect();
-            quoted(&names.join(", "))
+            let most = context.request.portion.of(MAX_NAMED);
+            let named = silent.iter().take(most).map(|id| people.person(id).name);
+            let more = silent.len().saturating_sub(most);
+            let more = (more > 0).then(|| format!("{more} more"));
+            quoted(&named.chain(more).collect::<Vec<_>>().join(", "))
         }
     };
     let public = links::session(session.id);
@@ -284,15 +298,25 @@ impl Acts<'_> {
             let who = self.people.person(&entry.member_id);
             vec![quoted(&who.name), Markup::text(word), button.markup()]
         };
-        let rows = roster.entries().iter().map(row).collect();
+        let entries = roster.entries();
+        let from = context.query("roster").and_then(|from| number(&from)).unwrap_or(1).max(1);
+        let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+        let end = skipped.saturating_add(context.request.portion.of(MAX_LISTED));
+        let shown = entries.iter().take(end).skip(skipped).map(row);
+        let next = (end < entries.len()).then(|| {
+            let path = format!("/operate/sessions/{}?roster={}", session.id, end.saturating_add(1));
+            vec![anchor(&path, "More members"), Markup::default(), Markup::default()]
+        });
+        let rows = shown.chain(next).collect();
         let (label, head) = ("Roster", vec!["Member", "State", "Act"]);
         let table = Some(Table { label, head, rows, empty: "It lists nobody." });
         let refused = context.refused.as_ref();
-        let is_back = refused.is_some_and(|refused| {
-            [&EXCUSE, &UNEXCUSE]
-                .iter()
-                .any(|act| fill_path(act.path, &[context.part(0)]) == refused.action)
-        });
+        let is_back = skipped > 0
+            || refused.is_some_and(|refused| {
+                [&EXCUSE, &UNEXCUSE]
+                    .iter()
+                    .any(|act| fill_path(act.path, &[context.part(0)]) == refused.action)
+            });
         Ok(Some(Panel {
             summary: "Roster",
             lead: "A member that is excused is not expected, and its take does not count.",

@@ -29,7 +29,8 @@ const MAX_SUGGESTIONS: usize = 300;
 
 pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     let after = context.query("after").and_then(|id| SubjectId::parse(id).ok());
-    let found = context.request.tenant().subjects(PER_PAGE, after.as_ref()).await?;
+    let per_page = context.request.portion.of(PER_PAGE);
+    let found = context.request.tenant().subjects(per_page, after.as_ref()).await?;
     let mut page = Page::new("Subjects").with_lead("What sessions are about.");
     let rows = found.subjects.iter().map(|subject| {
         let path = format!("/operate/subjects/{}", part(subject.id.as_str()));
@@ -69,7 +70,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     }
     page.text(Markup(links));
     let members = context.request.tenant().members().await?;
-    let fields = fields(Some(&subject), &members);
+    let most = context.request.portion.of(MAX_SUGGESTIONS);
+    let fields = fields(Some(&subject), members.get(..most).unwrap_or(&members));
     let form = context.form(&REPLACE_SUBJECT, &[id.as_str()], fields);
     page.forms("Record", [form.map(FormView::primary)]);
     let snapshot = vec![
@@ -90,7 +92,7 @@ fn fields(of: Option<&Subject>, members: &[Arc<Member>]) -> Vec<Field> {
         of.map(get).into_iter().flatten().map(cells_of).collect()
     };
     let member = |member: &Arc<Member>| (member.id.as_str().to_owned(), member_name(member));
-    let members = members.iter().take(MAX_SUGGESTIONS).map(member).collect();
+    let members = members.iter().map(member).collect();
     let reviewed = of.and_then(|it| it.last_reviewed).map(|day| day.to_string());
     vec![
         Field::text("name", "Name")

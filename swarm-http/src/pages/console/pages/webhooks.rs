@@ -19,7 +19,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let state = context.query("state").and_then(|text| DeliveryState::parse(&text));
     let before = context.query("before").and_then(|id| number(&id)).map(DeliveryId);
     let webhooks = tenant.webhook_status().await?;
-    let found = tenant.webhook_deliveries(state, before, PER_PAGE).await?;
+    let found =
+        tenant.webhook_deliveries(state, before, context.request.portion.of(PER_PAGE)).await?;
     let mut page = Page::new("Webhooks").with_lead("Programs that are told what happens here.");
     let rows = webhooks.iter().map(|webhook| {
         let oldest = webhook.oldest.map(|oldest| context.times.time(oldest));

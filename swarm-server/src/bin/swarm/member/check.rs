@@ -1,15 +1,15 @@
 //! `swarm member check`: verifies all that the profile keeps of its takes against the log as it is now, and says what is missing.
 
-use swarm_client::{Client, Error, LogTiles, printable};
+use swarm_client::{Client, Error, printable};
 use swarm_core::Submission;
-use swarm_core::audit::{Continuation, LogKey, Verdict, audit_take, continuation};
+use swarm_core::audit::{Verdict, audit_take};
 use swarm_core::domain::PublicKey;
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::Note;
 use swarm_core::proof::tlog_proof::TlogProof;
 
 use super::kept::{KeptTake, Receipt};
+use super::logs::Logs;
 use super::profile::Profile;
 use crate::arguments::Trust;
 use crate::command::{Output, Progress, note, text_of};
@@ -20,6 +20,8 @@ use crate::failure::CommandError;
 struct Found {
     /// What does not hold.
     faults: Vec<String>,
+    /// What holds, and is still to be known.
+    notable: Vec<String>,
     /// What is not there, so that it proves nothing.
     missing: Vec<String>,
 }
@@ -36,19 +38,21 @@ pub(super) fn run(
     };
     let token = profile.token(client)?;
     let member_key = PublicKey::parse(&profile.key()?.public_key())?;
-    let mut log = LogNow::read(client, trust, &key)?;
+    let mut logs = Logs::read(client, trust, &key)?;
     let (mut rows, mut failed) = (Vec::new(), false);
     let progress = Progress::of_requests();
     for mut take in kept {
         progress.add(1);
-        let found = check(&mut take, client, &token, (&key, &member_key), &mut log)?;
-        let verdict = match (found.faults.is_empty(), found.missing.is_empty()) {
-            (false, _) => "does not hold",
-            (true, false) => "missing",
-            (true, true) => "holds",
+        let found = check(&mut take, client, &token, &member_key, &mut logs)?;
+        let Found { faults, missing, notable } = &found;
+        let verdict = match (faults.is_empty(), missing.is_empty(), notable.is_empty()) {
+            (false, ..) => "does not hold",
+            (true, false, _) => "missing",
+            (true, true, false) => "notable",
+            (true, true, true) => "holds",
         };
-        failed |= !found.faults.is_empty();
-        let detail = found.faults.into_iter().chain(found.missing).collect::<Vec<_>>().join("; ");
+        failed |= !faults.is_empty();
+        let detail = [&faults[..], missing, notable].concat().join("; ");
         rows.push(Json::from([
             ("id", Json::from(take.id()?.0 as f64)),
             ("verdict", Json::from(verdict)),
@@ -73,15 +77,11 @@ fn check(
     take: &mut KeptTake,
     client: &Client,
     token: &str,
-    (key, member_key): (&LogKey, &PublicKey),
-    log: &mut LogNow,
+    member_key: &PublicKey,
+    logs: &mut Logs,
 ) -> Result<Found, CommandError> {
     let (id, mut found) = (take.id()?, Found::default());
-    match take.receipt(key)? {
-        Receipt::Holds => {}
-        Receipt::Absent => found.missing.push("no receipt".to_owned()),
-        Receipt::Fails(fault) => found.faults.push(format!("receipt: {fault}")),
-    }
+    check_receipt(take, logs, &mut found)?;
     let record = match client.get_for(token, &format!("/api/swarm/takes/{id}")) {
         Ok(record) => record.into_object(),
         Err(Error::Refused(refused)) if refused.status == 404 => {
@@ -99,14 +99,14 @@ fn check(
     let own_key = take.public_key()?;
     let member_key = own_key.as_ref().unwrap_or(member_key);
     if let Some(kept) = take.proof()? {
-        check_proof(&kept, &record, (key, member_key), log, &mut found)?;
+        check_proof(&kept, &record, member_key, logs, &mut found)?;
     }
     // Without retries: a take that was just filed is covered by no checkpoint yet.
     let once = client.clone().without_retries();
     let served = once.get_bytes(&format!("/api/swarm/takes/{id}/proof"), "text/plain");
     match served.map(String::from_utf8) {
         Ok(Ok(proof)) => {
-            check_proof(&proof, &record, (key, member_key), log, &mut found)?;
+            check_proof(&proof, &record, member_key, logs, &mut found)?;
             if found.faults.is_empty() {
                 take.set_proof(&proof);
                 take.write()?;
@@ -124,12 +124,32 @@ fn check(
     Ok(found)
 }
 
-/// Checks that a proof shows this take in the log, and that the log of now continues that of the proof.
+/// Checks the receipt with the keys of the logs that the service has had, the first one first.
+fn check_receipt(take: &KeptTake, logs: &Logs, found: &mut Found) -> Result<(), CommandError> {
+    let mut fault = None;
+    for log in logs.iter() {
+        match take.receipt(log.key())? {
+            Receipt::Holds => {
+                found.notable.extend(log.end());
+                return Ok(());
+            }
+            Receipt::Absent => {
+                found.missing.push("no receipt".to_owned());
+                return Ok(());
+            }
+            Receipt::Fails(why) => fault = fault.or(Some(why)),
+        }
+    }
+    found.faults.extend(fault.map(|fault| format!("receipt: {fault}")));
+    Ok(())
+}
+
+/// Checks that a proof shows this take in its log, and that the log continues from there to its end, or to now.
 fn check_proof(
     proof: &str,
     record: &Object,
-    (key, member_key): (&LogKey, &PublicKey),
-    log: &mut LogNow,
+    member_key: &PublicKey,
+    logs: &mut Logs,
     found: &mut Found,
 ) -> Result<(), CommandError> {
     let proof = match TlogProof::parse(proof) {
@@ -139,63 +159,27 @@ fn check_proof(
             return Ok(());
         }
     };
-    let findings = audit_take(record, &proof, key, Some(member_key));
+    let origin = Checkpoint::parse(proof.checkpoint.text())?.origin;
+    let shown = logs.shown();
+    let Some(log) = logs.named(&origin) else {
+        let origin = printable(&origin);
+        found.faults.push(format!("the proof is of the log {origin}, the service shows {shown}"));
+        return Ok(());
+    };
+    let findings = audit_take(record, &proof, log.key(), Some(member_key));
     let fails = findings.iter().filter(|finding| finding.verdict == Verdict::Fails);
     found.faults.extend(fails.map(|finding| finding.text.clone()));
-    if let Some(fault) = log.fault_after(&proof.checkpoint)? {
-        found.faults.push(fault);
+    match log.fault_after(&proof.checkpoint) {
+        Ok(fault) => found.faults.extend(fault),
+        // Its tiles may be lost with the store.
+        Err(CommandError::Refused(_) | CommandError::Unreached(_)) if log.end().is_some() => {
+            let origin = printable(&origin);
+            found.notable.push(format!(
+                "that the log {origin} continued from the proof to its end is unproven: its tiles are not served any more"
+            ));
+        }
+        Err(error) => return Err(error),
     }
+    found.notable.extend(log.end().filter(|end| !found.notable.contains(end)));
     Ok(())
-}
-
-/// The log as the service shows it now.
-struct LogNow {
-    tiles: LogTiles,
-    checkpoint: Checkpoint,
-}
-
-impl LogNow {
-    fn read(client: &Client, trust: &Trust, key: &LogKey) -> Result<Self, CommandError> {
-        let mut tiles = trust.log(client.url())?;
-        let note = Note::parse(&tiles.checkpoint()?)?;
-        let checkpoint = Checkpoint::parse(note.text())?;
-        let verifier = key.verifier(&checkpoint.origin)?;
-        if verifier.name() != checkpoint.origin || !note.is_signed_by(&verifier) {
-            let origin = printable(&checkpoint.origin);
-            return Err(CommandError::Refused(format!(
-                "the log {origin} is not signed by the key that this profile keeps: {verifier}"
-            )));
-        }
-        tiles.of_size(checkpoint.size);
-        Ok(Self { tiles, checkpoint })
-    }
-
-    /// Why the log of now does not continue that of a checkpoint, whose signature is checked apart; `None` if it does.
-    fn fault_after(&mut self, note: &Note) -> Result<Option<String>, CommandError> {
-        let before = Checkpoint::parse(note.text())?;
-        if before.origin != self.checkpoint.origin {
-            let (old, new) = (printable(&before.origin), printable(&self.checkpoint.origin));
-            return Ok(Some(format!("the proof is of the log {old}, the service shows {new}")));
-        }
-        let (old, new) = (before.size, self.checkpoint.size);
-        if old > new {
-            // The proof was signed after the checkpoint was read.
-            let note = Note::parse(&self.tiles.checkpoint()?)?;
-            let now = Checkpoint::parse(note.text())?;
-            return Ok((now.size < old)
-                .then(|| format!("the log went back: it had {old} entries, then {}", now.size)));
-        }
-        let tiles = &mut self.tiles;
-        Ok(match continuation(&before, &self.checkpoint, |node| tiles.hash(node))? {
-            Continuation::Continues => None,
-            Continuation::Fork => Some(format!(
-                "a fork: the log of {new} entries does not begin with the one of {old}"
-            )),
-            Continuation::OtherTiles => {
-                return Err(CommandError::Unreached(
-                    "the tiles of the log are not those of its checkpoint".to_owned(),
-                ));
-            }
-        })
-    }
 }

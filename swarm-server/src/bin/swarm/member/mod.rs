@@ -4,6 +4,7 @@
 mod arguments;
 mod check;
 mod kept;
+mod logs;
 mod profile;
 mod submit;
 
@@ -52,7 +53,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
             output.sessions(&sessions, &SESSION_COLUMNS)
         }
         Verb::Brief { session } => brief(&client, session),
-        Verb::Submit(options) => submit::run(&profile, &client, output, &options),
+        Verb::Submit(submit) => submit::run(&profile, (&client, &options.trust), output, &submit),
         Verb::Check => check::run(&profile, &client, &options.trust, output),
         Verb::Takes { sessions } => takes(&profile, &client, output, sessions),
         Verb::Memo { title, subject, session, file } => {

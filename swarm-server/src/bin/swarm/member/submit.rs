@@ -13,14 +13,16 @@ use swarm_core::{Session, SessionId, Submission};
 
 use super::arguments::SubmitOptions;
 use super::kept::{KeptTake, Receipt};
+use super::logs::{Log, Logs};
 use super::profile::{Profile, forget};
+use crate::arguments::Trust;
 use crate::command::{Output, note, read_input, read_private, replace_private};
 use crate::console;
 use crate::failure::CommandError;
 
 pub(super) fn run(
     profile: &Profile,
-    client: &Client,
+    (client, trust): (&Client, &Trust),
     output: Output,
     options: &SubmitOptions,
 ) -> Result<(), CommandError> {
@@ -90,7 +92,7 @@ pub(super) fn run(
     if let Some(sealed) = sealed {
         note(&format!("it is sealed; kept with its salt: {}", sealed.display()));
     }
-    verify(client, &mut kept, log_key.as_ref(), entry)
+    verify((client, trust), &mut kept, log_key.as_ref(), entry)
 }
 
 /// Verifies what the service said of a take, which is kept whatever that is.
@@ -98,7 +100,7 @@ pub(super) fn run(
 /// # Errors
 /// [`CommandError::Refused`] when the receipt does not hold, or the log's entry is not that of the take.
 fn verify(
-    client: &Client,
+    (client, trust): (&Client, &Trust),
     kept: &mut KeptTake,
     key: Option<&LogKey>,
     entry: Option<Seq>,
@@ -111,7 +113,10 @@ fn verify(
         Receipt::Absent => note(&format!(
             "no receipt: that the take was accepted is the service's word; the take is kept: {path}"
         )),
-        Receipt::Fails(fault) => faults.push(format!("the receipt does not hold: {fault}")),
+        Receipt::Fails(fault) => match key.and_then(|key| end_before(kept, client, trust, key)) {
+            Some(end) => note(&format!("the receipt holds; {end}; kept with the take: {path}")),
+            None => faults.push(format!("the receipt does not hold: {fault}")),
+        },
     }
     if let Some(Seq(entry)) = entry {
         let after = entry.saturating_sub(1);
@@ -132,6 +137,15 @@ fn verify(
     }
     let faults = faults.join("; ");
     Err(CommandError::Refused(format!("{faults}; what the service said is kept: {path}")))
+}
+
+/// That the log of this key ended, where the one that goes on in its place signed the receipt.
+fn end_before(kept: &KeptTake, client: &Client, trust: &Trust, key: &LogKey) -> Option<String> {
+    // Without the notes that name the logs after it, the receipt is one by another key.
+    let logs = Logs::read(client, trust, key).ok()?;
+    let signed = |log: &&Log| matches!(kept.receipt(log.key()), Ok(Receipt::Holds));
+    logs.iter().find(signed)?;
+    logs.iter().find_map(Log::end)
 }
 
 /// The salt of a sealed take. The answer to a replay has no salt, so the take is read.

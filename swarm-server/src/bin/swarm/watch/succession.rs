@@ -2,16 +2,13 @@
 
 use swarm_client::{Error, LogTiles};
 use swarm_core::Timestamp;
-use swarm_core::audit::{KeySource, LogKey, Watch, WatchFault, WatchState, verified_succession};
+use swarm_core::audit::{LogKey, Watch, WatchFault, WatchState};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::Note;
 use swarm_core::proof::succession::Succession;
 
 use super::read_error::ReadError;
-use crate::Failure;
-
-/// The most logs that are followed in one look.
-const MAX_STEPS: usize = 100;
+use crate::{Failure, successions};
 
 /// The way from the log that was watched to the one that goes on in its place.
 pub(super) struct Found {
@@ -56,26 +53,14 @@ pub(super) fn find(
         return Ok(Ok(None));
     }
     let Some(mut ended) = tiles.named(&last.origin) else { return Ok(Ok(None)) };
-    let (mut steps, mut origin, mut successor) = (Vec::new(), last.origin.clone(), key.clone());
-    while let Some(note) = tiles.named(&origin).map(|log| log.succession()).transpose()?.flatten() {
-        if steps.len() == MAX_STEPS {
-            return Err(ReadError::Broken(format!("over {MAX_STEPS} logs have ended")));
-        }
-        let step = match verified_succession(&note, &origin, &successor) {
-            Ok(step) => step,
-            Err(fault) => return Err(ReadError::Broken(fault)),
-        };
-        origin = step.successor.name().to_owned();
-        let key = step.successor.to_string();
-        successor = LogKey::parse(&key, KeySource::Given).map_err(Failure::from)?;
-        steps.push(step);
-    }
-    let Some(end) = steps.first().map(|step| step.last.clone()) else { return Ok(Ok(None)) };
+    let steps = successions::from(tiles, &last.origin, key)?.map_err(ReadError::Broken)?;
+    let (Some(first), Some(latest)) = (steps.first(), steps.last()) else { return Ok(Ok(None)) };
+    let (end, successor) = (first.last.clone(), latest.successor.to_string());
+    let origin = latest.successor.name().to_owned();
     let unproven = match check_end(watched, &mut ended, &end, key, now)? {
         Ok(unproven) => unproven,
         Err(fault) => return Ok(Err(Fault { fault, tiles: ended })),
     };
-    let successor = steps.last().map(|step| step.successor.to_string()).unwrap_or_default();
     Ok(Ok(Some(Found { steps, successor, origin, unproven })))
 }
 

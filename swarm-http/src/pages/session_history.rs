@@ -1,0 +1,113 @@
+//! `/swarm/sessions/<id>/history`: all acts on a session, newest first.
+
+use askama::Template;
+use http::StatusCode;
+use swarm_core::domain::{LogEntry, LogLine, SessionEntry};
+use swarm_core::{MemberId, Refusal, Resource, SessionId, Tenant};
+
+use super::acts::{self, Terms};
+use super::frame::{Frame, SiteContext, html, time_formatter};
+use super::links;
+use super::lists::{number_param, part_title};
+use super::markup::Markup;
+use super::people::People;
+use super::session_link::SessionLink;
+use super::time_text::TimeFormatter;
+use crate::request::RequestContext;
+use crate::response::Reply;
+
+/// Acts per page.
+const PER_PAGE: usize = 50;
+
+/// An act of an operator or of the schedule.
+pub(super) struct Act {
+    pub(super) when: Markup,
+    pub(super) what: String,
+}
+
+#[derive(Template)]
+#[template(path = "session_history.html")]
+struct HistoryPage {
+    frame: Frame,
+    session: SessionLink,
+    acts: Vec<Act>,
+    path: String,
+    later: bool,
+    next: Option<String>,
+}
+
+pub(crate) async fn page(request: RequestContext) -> Reply {
+    let times = time_formatter(&request).await?;
+    let tenant = request.tenant();
+    let id = request.session_id()?;
+    let entries = tenant.acts_on(id).await?;
+    // One that was withdrawn is remembered here alone.
+    let last = session_entries(&entries).last().ok_or(Refusal::NotFound(Resource::Session))?;
+    let of = (&last.session.subject_id, last.session.date);
+    let from = number_param(&request, "from")?.unwrap_or(1).max(1);
+    let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+    let per_page = request.portion.of(PER_PAGE);
+    let people = people(tenant, &entries).await?;
+    let mut acts = acts(&entries, &people, times);
+    acts.reverse();
+    let count = acts.len();
+    let shown: Vec<_> = acts.into_iter().skip(skipped).take(per_page).collect();
+    let path = history_path(id);
+    let address = |from: usize| format!("{path}?from={from}");
+    let end = skipped.saturating_add(per_page);
+    let (later, link) = (skipped > 0, SessionLink::of(tenant, id, of, times).await?);
+    let title = part_title("History", "from act", later.then_some(from));
+    let canonical = if later { address(skipped.saturating_add(1)) } else { path.clone() };
+    let page = HistoryPage {
+        frame: link.frame(SiteContext::of(&request), &title, canonical),
+        session: link,
+        acts: shown,
+        next: (end < count).then(|| address(end.saturating_add(1))),
+        path,
+        later,
+    };
+    Ok(html(StatusCode::OK, &page))
+}
+
+/// The path of the history of a session.
+pub(super) fn history_path(session: SessionId) -> String {
+    format!("{}/history", links::session(session))
+}
+
+/// The acts of operators and of the schedule on a session and its takes, oldest first.
+pub(super) fn acts(entries: &[LogLine], people: &People, times: TimeFormatter) -> Vec<Act> {
+    let mut before = None;
+    let mut acts = Vec::with_capacity(entries.len());
+    for line in entries {
+        let what = match &line.entry {
+            LogEntry::Session(entry) => {
+                let what = acts::act(entry, before.as_ref(), people, times);
+                before = Some(Terms::of(&entry.session));
+                what
+            }
+            LogEntry::TakeMark(mark) => acts::take_mark(mark),
+            _ => continue,
+        };
+        acts.push(Act { when: times.time(line.at), what });
+    }
+    acts
+}
+
+/// The acts on a session.
+pub(super) fn session_entries(entries: &[LogLine]) -> impl Iterator<Item = &SessionEntry> {
+    entries.iter().filter_map(|line| match &line.entry {
+        LogEntry::Session(entry) => Some(&**entry),
+        _ => None,
+    })
+}
+
+/// The members that acts excused.
+pub(super) fn excused_members(entries: &[LogLine]) -> Vec<MemberId> {
+    let excused = |entry: &SessionEntry| Some(entry.excuse.as_ref()?.member_id.clone());
+    session_entries(entries).filter_map(excused).collect()
+}
+
+/// The members that acts name.
+async fn people(tenant: &Tenant, entries: &[LogLine]) -> Result<People, swarm_core::Error> {
+    People::find(tenant, &excused_members(entries)).await
+}

@@ -1,0 +1,46 @@
+//! A session as the pages below its own name it.
+
+use swarm_core::domain::{Day, SubjectId};
+use swarm_core::{Error, SessionId, Tenant};
+
+use super::frame::{Frame, SiteContext};
+use super::markup::Markup;
+use super::time_text::TimeFormatter;
+use super::{links, lists};
+
+/// A session: its path, subject and day.
+pub(super) struct SessionLink {
+    pub(super) id: String,
+    pub(super) href: String,
+    pub(super) subject: String,
+    pub(super) day: Markup,
+    /// `Aurora, 20 Nov`
+    name: String,
+}
+
+impl SessionLink {
+    pub(super) async fn of(
+        tenant: &Tenant,
+        id: SessionId,
+        (subject, date): (&SubjectId, Day),
+        times: TimeFormatter,
+    ) -> Result<Self, Error> {
+        let (_, subject) = lists::subject(tenant, subject).await?;
+        Ok(Self {
+            id: id.to_string(),
+            href: links::session(id),
+            name: format!("{subject}, {}", times.day_text(date)),
+            day: times.day(date),
+            subject,
+        })
+    }
+
+    /// The frame of a page below that of the session. Its title says which session it is of.
+    pub(super) fn frame(&self, site: SiteContext, title: &str, path: String) -> Frame {
+        let whole = format!("{title} of session {}: {}", self.id, self.name);
+        Frame::new(site, whole, path)
+            .below("/swarm/sessions", "Sessions")
+            .below(self.href.as_str(), &self.name)
+            .called(title)
+    }
+}

@@ -1,0 +1,109 @@
+//! Requests timestamps of checkpoints.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use swarm_core::Error;
+use swarm_core::domain::Seq;
+use swarm_core::service::signed_log::{SignedLog, StampOutcome, TimestampAuthority};
+use swarm_core::service::with_causes;
+use tokio::time::Instant;
+
+use crate::directory::MaintainedTenant;
+use crate::job::{Job, Next};
+
+/// The time until an authority that gave no timestamp is asked again.
+const RETRY: Duration = Duration::from_secs(60);
+
+/// Requests a timestamp of the last checkpoint from the authority that the function returns for a tenant: when a session has
+/// closed, is aggregated or published, and at the start for what happened before (API.md, 11.6). Nothing else waits for the answer.
+#[derive(Debug)]
+pub struct TimestampCheckpoints<F> {
+    authority: F,
+    /// The log, and its last entry for which a timestamp is stored or was found not to be needed.
+    done: Option<(String, Seq)>,
+    /// The time of the next request, after one that failed.
+    retry: Option<Instant>,
+    /// Why the last request failed.
+    failure: Option<String>,
+}
+
+impl<F> TimestampCheckpoints<F> {
+    /// A job for the authority that the function returns.
+    pub fn new(authority: F) -> Self {
+        Self { authority, done: None, retry: None, failure: None }
+    }
+
+    async fn request<T: MaintainedTenant>(
+        &mut self,
+        tenant: &T,
+        log: &SignedLog,
+        authority: &dyn TimestampAuthority,
+    ) -> Result<Next, Error> {
+        let Some(signed) = log.checkpoint().await? else { return Ok(Next::Soon) };
+        let (origin, size) = (&signed.checkpoint.origin, Seq(signed.checkpoint.size));
+        let is_behind = size < tenant.tenant().log_size().await?;
+        let done = self.done.as_ref().filter(|(log, _)| log == origin).map(|(_, seq)| *seq);
+        // What closed before the start is not known.
+        let wanted = done.map_or(size, |done| log.last_closing().unwrap_or_default().max(done));
+        if done.unwrap_or_default() >= wanted {
+            self.done = Some((origin.clone(), wanted));
+            return Ok(if is_behind { Next::Soon } else { Next::Changed });
+        }
+        if wanted > size {
+            return Ok(Next::Soon);
+        }
+        if let Some(wait) = self.retry.map(|retry| retry.saturating_duration_since(Instant::now()))
+            && !wait.is_zero()
+        {
+            return Ok(Next::In(wait));
+        }
+        // Another server may have asked already.
+        if log.has_timestamp(origin, wanted).await? {
+            log.needs_no_timestamp();
+            self.done = Some((origin.clone(), wanted));
+            return Ok(Next::Soon);
+        }
+        match log.timestamp(&signed, authority).await? {
+            StampOutcome::Stored => {
+                tracing::info!(tenant = %tenant.id(), %size, "checkpoint timestamped");
+                (self.retry, self.failure) = (None, None);
+                self.done = Some((origin.clone(), size));
+                Ok(Next::Soon)
+            }
+            StampOutcome::Missed(why) => {
+                if self.failure.as_ref() != Some(&why) {
+                    tracing::warn!(tenant = %tenant.id(), %size, why, "checkpoint not timestamped");
+                }
+                (self.retry, self.failure) = (Some(Instant::now() + RETRY), Some(why));
+                Ok(Next::In(RETRY))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl<T, F> Job<T> for TimestampCheckpoints<F>
+where
+    T: MaintainedTenant,
+    F: Fn(&T) -> Option<Arc<dyn TimestampAuthority>> + Send + 'static,
+{
+    async fn round(&mut self, tenant: &T) -> Next {
+        let Some(log) = tenant.signed_log().cloned() else { return Next::Changed };
+        let Some(authority) = (self.authority)(tenant) else {
+            log.needs_no_timestamp();
+            return Next::Changed;
+        };
+        match self.request(tenant, &log, &*authority).await {
+            Ok(next) => next,
+            Err(error) => {
+                let tenant = tenant.id();
+                tracing::error!(%tenant, error = with_causes(&error), "checkpoint not timestamped");
+                // A store that refuses commits must not lead to a request every few seconds.
+                self.retry = Some(Instant::now() + RETRY);
+                Next::In(RETRY)
+            }
+        }
+    }
+}
