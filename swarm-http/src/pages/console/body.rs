@@ -161,11 +161,6 @@ fn object_of(names: &[&str], row: &[String]) -> Json {
     Json::Object(object)
 }
 
-/// The empty body of a request without fields.
-pub(super) fn nothing(_: &[String], _: &FormData) -> Json {
-    Json::from([])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
