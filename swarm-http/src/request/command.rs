@@ -4,6 +4,7 @@
 //! arguments are the parameters of the path and the fields of the body, as the schema of the body describes them; the row says
 //! only what is different. The texts are templates, in which `{name}` stands for an argument, or for a member of the answer.
 
+use swarm_core::domain::Method;
 use swarm_core::json::{Json, Object};
 
 use super::route::Route;
@@ -95,6 +96,8 @@ pub enum ArgumentKind {
         /// Whether there is the flag.
         or_all: bool,
     },
+    /// Stances with their ranks, each as `NAME=RANK`.
+    RankedStances,
     /// The rows of a roster: members, or `active`, which stands for all active ones.
     Roster,
     /// A file with a text.
@@ -401,6 +404,14 @@ impl Property {
             "Moment" => (Time, Some("TIME"), ""),
             "Day" if is_placed => (Text, Some("DAY"), "YYYY-MM-DD"),
             "Day" => (Day, Some("DAY"), ""),
+            "DeclaredStances" => {
+                let help = "A stance that takes may have, and its rank; 2 to 20 of them";
+                (RankedStances, Some("NAME=RANK"), help)
+            }
+            "AggregationMethod" => {
+                let methods = Method::ALL.map(|method| method.as_str().to_owned());
+                (Choice(methods.into()), None, "How the score is computed [default: mean]")
+            }
             "Prompt" => (JsonFile, Some("FILE"), "JSON with system and user"),
             "SubjectId" => (Text, Some("ID"), "The subject"),
             "PublicKey" => (Text, Some("BASE64"), ""),

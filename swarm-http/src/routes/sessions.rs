@@ -99,6 +99,7 @@ pub(super) fn routes() -> Vec<Route> {
                     .flag("date", "date")
                     .flag("windowClosesAt", "closes")
                     .flag("resolvesAt", "resolves")
+                    .flag("stances", "stance")
                     .conflicts("practice", &["roster", "quorum"])
                     .next("session brief {session.id}"),
                 ),

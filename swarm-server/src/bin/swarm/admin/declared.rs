@@ -133,6 +133,7 @@ fn arguments(argument: &'static Argument) -> Vec<Arg> {
         ArgumentKind::Id => plain.value_parser(clap::value_parser!(u64)),
         ArgumentKind::Count => plain.value_parser(clap::value_parser!(u32)),
         ArgumentKind::NumberOrNone => plain.allow_negative_numbers(true),
+        ArgumentKind::RankedStances => plain.action(ArgAction::Append),
         ArgumentKind::List => plain.value_delimiter(',').action(ArgAction::Append),
         ArgumentKind::Switch | ArgumentKind::Negation => plain.action(ArgAction::SetTrue),
         ArgumentKind::Roster if argument.flag.is_some() => {
@@ -376,6 +377,11 @@ fn value(
             let texts = declared.texts(field);
             Some((texts.iter().map(|text| Json::from(text.as_str())).collect(), texts.join(", ")))
         }
+        (ArgumentKind::RankedStances, _) => {
+            let texts = declared.texts(field);
+            let stances = texts.iter().map(|text| ranked_stance(text));
+            Some((stances.collect::<Result<Vec<_>, _>>()?.into_iter().collect(), texts.join(", ")))
+        }
         (ArgumentKind::Roster, _) => {
             Some((roster(operator, &declared.texts(field))?, String::new()))
         }
@@ -409,6 +415,15 @@ fn value(
         }
         (_, Some(text)) => Some(plain(text)),
     })
+}
+
+/// A stance and its rank, as `NAME=RANK`.
+fn ranked_stance(text: &str) -> Result<Json, CommandError> {
+    let parts = text.rsplit_once('=');
+    let ranked = parts.and_then(|(name, rank)| Some((name, Json::read(rank.as_bytes()).ok()?)));
+    let (name, rank) = ranked
+        .ok_or_else(|| CommandError::Usage(format!("--stance wants NAME=RANK, not {text:?}")))?;
+    Ok(Json::from([("name", Json::from(name)), ("rank", rank)]))
 }
 
 /// The rows of a roster; `active` alone stands for all active members.
