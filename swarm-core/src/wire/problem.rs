@@ -262,7 +262,7 @@ mod tests {
             R::NoKey,
             R::BadSignature,
             R::NonceUsed,
-            R::CapReached,
+            R::CapReached { cap: 5 },
             R::AmendmentClosed,
             R::LostRace,
             R::InvalidApplication(invalid()),
