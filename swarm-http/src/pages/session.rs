@@ -37,10 +37,10 @@ const SCORED: usize = 20;
 
 /// Length of all excerpts of takes on a page together, and of one at least, in characters.
 const EXCERPTS: usize = 8_000;
-const MIN_EXCERPT: usize = 140;
+const MIN_EXCERPT: usize = 110;
 
 /// Maximum number of members of a stance named in the table below the chart.
-const LISTED: usize = 16;
+const LISTED: usize = 10;
 
 /// Maximum number of members named in the chart.
 const IN_CHART: usize = 250;

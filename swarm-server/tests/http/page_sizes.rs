@@ -165,7 +165,7 @@ fn largest_session(
 ) -> (u64, BTreeSet<String>, usize) {
     let day = "2026-11-21";
     let listed = authors.iter().chain(silent);
-    let entry = |(nth, author): (usize, &Author)| json!({ "memberId": author.id.as_str(), "excused": nth % 9 == 8 });
+    let entry = |(nth, author): (usize, &Author)| json!({ "memberId": author.id.as_str(), "excused": nth >= FILING && nth % 9 == 8 });
     let roster: Vec<_> = listed.enumerate().map(entry).collect();
     let buckets: Vec<_> = (0..60).map(|nth| format!("{nth} {}", long(96))).collect();
     let id = convene(

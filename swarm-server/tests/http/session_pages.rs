@@ -128,7 +128,7 @@ fn takes_are_listed_by_side_by_confidence_or_newest_first() {
 }
 
 #[test]
-fn all_takes_up_to_fifty_are_on_one_page() {
+fn first_page_has_as_many_takes_as_fit_and_the_next_one_the_others() {
     let (_server, client) = started();
     convene(&client, DAY, &json!({}));
     for nth in 0..51 {
@@ -138,18 +138,18 @@ fn all_takes_up_to_fifty_are_on_one_page() {
         file(&client, &author, DAY, (stance, confidence, &"Fees cover it. ".repeat(20)));
     }
     let page = html(&client, "/swarm/sessions/1");
-    assert_eq!(page.matches("<article").count(), 50);
-    assert!(page.len() <= 50 << 10, "{}", page.len());
-    for (query, next) in [("", "?from=51"), ("?sort=confidence", "?sort=confidence&#38;from=51")] {
-        let page = html(&client, &format!("/swarm/sessions/1{query}"));
-        assert!(page.contains(&format!("href=\"/swarm/sessions/1{next}\"")), "{next} in {page}");
-        let rest = html(&client, &format!("/swarm/sessions/1{}", next.replace("&#38;", "&")));
-        assert_eq!(rest.matches("<article").count(), 1, "{rest}");
+    let count = |page: &str| page.matches("<article").count();
+    let shown = count(&page);
+    assert!((30..=50).contains(&shown) && page.len() <= 50 << 10, "{shown}: {}", page.len());
+    for order in ["", "sort=confidence&", "sort=newest&"] {
+        let first = html(&client, &format!("/swarm/sessions/1?{order}"));
+        let next = first.split("rel=\"next\" href=\"").map(|end| end.split('"').next().unwrap());
+        let next = next.filter(|next| next.starts_with("/swarm/sessions/1?")).last().unwrap();
+        let rest = html(&client, &next.replace("&#38;", "&"));
+        assert_eq!(count(&first) + count(&rest), 51, "{order}");
     }
-    let newest = html(&client, "/swarm/sessions/1?sort=newest");
-    assert!(newest.contains("href=\"/swarm/sessions/1?before=2\""), "{newest}");
     let oldest = html(&client, "/swarm/sessions/1?before=2");
-    assert_eq!(oldest.matches("<article").count(), 1);
+    assert_eq!(count(&oldest), 1);
 }
 
 #[test]
