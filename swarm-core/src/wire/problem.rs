@@ -262,7 +262,7 @@ mod tests {
             R::NoKey,
             R::BadSignature,
             R::NonceUsed,
-            R::CapReached { cap: 5 },
+            R::CapReached { cap: crate::domain::Revision::CAP },
             R::AmendmentClosed,
             R::LostRace,
             R::InvalidApplication(invalid()),
