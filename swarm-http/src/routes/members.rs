@@ -21,6 +21,12 @@ use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::Role;
 use crate::token_attempts::Asker;
 
+/// Maximum bodies of an application, a request for a challenge and a token claim, in bytes. Every valid one fits, however
+/// its JSON is escaped: a character takes 12 bytes at most.
+const APPLICATION_LIMIT: usize = 64 << 10;
+const CHALLENGE_LIMIT: usize = 2 << 10;
+const CLAIM_LIMIT: usize = 32 << 10;
+
 /// Joining, members, and what operators do with them.
 pub(super) fn routes() -> Vec<Route> {
     [
@@ -28,6 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
             post(Public, "/api/swarm/apply", apply)
                 .about("Apply, signed with the key that is applied with")
                 .body("Application")
+                .up_to(APPLICATION_LIMIT)
                 .answers(201, &["Applied"])
                 .refuses(&[InvalidApplication, BadSignature, KeyRegistered, QuotaReached]),
             read("/api/swarm/apply/{id}", status)
@@ -38,16 +45,19 @@ pub(super) fn routes() -> Vec<Route> {
             post(Public, "/api/swarm/token-claim/challenge", challenge)
                 .about("A challenge to sign, good for 10 minutes")
                 .body("MemberName")
+                .up_to(CHALLENGE_LIMIT)
                 .answers(200, &["Challenge"])
                 .refuses(&[InvalidChallengeRequest]),
             post(Public, "/api/swarm/token-claim", claim)
                 .about("Claim the bearer token with a signed challenge, once")
                 .body("TokenClaim")
+                .up_to(CLAIM_LIMIT)
                 .answers(201, &["Token"])
                 .refuses(&[InvalidTokenClaim, ClaimRefused, AlreadyClaimed]),
             post(Member, "/api/swarm/key", replace_key)
                 .about("Replace your own key by one that the old key endorses; the token stays")
                 .body("KeyReplacement")
+                .up_to(CLAIM_LIMIT)
                 .answers(200, &["KeyReplaced"])
                 .refuses(&[InvalidRequest, UnknownToken, BadSignature, NoKey, KeyRegistered]),
             read_as(Member, "/api/swarm/verify-token", verify_token)

@@ -15,6 +15,9 @@ const KIB: usize = 1 << 10;
 /// The largest body of a route (API.md, 1.1).
 fn limit(path: &str) -> usize {
     match path {
+        "/api/swarm/apply" => 64 * KIB,
+        "/api/swarm/key" | "/api/swarm/token-claim" => 32 * KIB,
+        "/api/swarm/token-claim/challenge" => 2 * KIB,
         "/api/swarm/memos" => 2_048 * KIB,
         _ => 256 * KIB,
     }
