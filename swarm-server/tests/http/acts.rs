@@ -45,7 +45,7 @@ fn acts_are_described_by_their_changes() {
             json!({ "windowClosesAt": null }),
         ],
     );
-    let page = text(&client, "/swarm/sessions/1");
+    let page = text(&client, "/swarm/sessions/1/history");
     let mut rest = page.as_str();
     for told in [
         "convened, without a deadline, by operator",
