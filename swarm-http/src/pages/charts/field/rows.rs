@@ -162,12 +162,13 @@ mod tests {
 
     #[test]
     fn line_of_the_mean_crosses_no_heading() {
-        let all = super::super::tests::dots(12, 1, 0.5);
+        let all = super::super::tests::dots(12, 3, 0.5);
+        let scale = StanceScale::of_service();
         let (mut whole, mut cut) = (0, 0);
         for step in 0..=400 {
             let score = f64::from(step) / 100.0 - 2.0;
-            let mean = Mean { score, distance: 0.5, is_consensus: true };
-            let Markup(svg) = drawing(&all, Some(mean), "");
+            let mean = Mean { score, distance: 0.5, is_consensus: true, is_median: false };
+            let Markup(svg) = drawing(scale, &all, Some(mean), ("field narrow", ""));
             let value = |text: &str, before: &str| -> f64 {
                 let rest = text.split(before).nth(1).unwrap().split('"').next().unwrap();
                 16.0 * rest.trim_end_matches("rem").parse::<f64>().unwrap()
