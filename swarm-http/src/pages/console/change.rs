@@ -8,10 +8,10 @@ use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, Refusal};
 use tokio::time::Instant;
 
-use super::acts::{Act, Preview};
+use super::acts::{Act, OperatorRoutes, Preview};
 use super::confirm::{self, Proof};
 use super::context::{
-    ConsoleContext, OperatorRoutes, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
+    ConsoleContext, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
 };
 use super::form::{BACK, CHOOSE, FormData};
 use super::handlers::{

@@ -11,9 +11,9 @@ use swarm_core::wire::RequestError;
 use swarm_core::{Error, Refusal};
 use tokio::time::Instant;
 
-use super::acts::Act;
+use super::acts::{Act, OperatorRoutes};
 use super::context::{
-    ConsoleContext, OperatorRoutes, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
+    ConsoleContext, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
 };
 use super::cookie::Cookie;
 use super::form::{Button, Field, FormData, FormView, SIGNING_IN};

@@ -10,7 +10,6 @@ use swarm_core::json::Json;
 use swarm_core::rules::Caution;
 
 use super::body::Body;
-use super::context::OperatorRoutes;
 use super::form::FormData;
 use super::page_id::PageId;
 use crate::request::command::{Argument, ArgumentKind, Command};
@@ -20,6 +19,9 @@ pub(super) use committee::*;
 pub(super) use members::*;
 pub(super) use records::*;
 pub(super) use sessions::*;
+
+/// A function that returns the routes of the operators' API.
+pub(crate) type OperatorRoutes = fn() -> &'static [Route];
 
 /// A function that makes the body of an API request from the path parameters and the form.
 pub(super) type BodyFn = fn(&[String], &FormData) -> Json;
