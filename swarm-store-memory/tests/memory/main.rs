@@ -19,3 +19,4 @@ mod schedule;
 mod signed_log;
 mod tiles;
 mod witnesses;
+mod zz_timing;

@@ -6,3 +6,4 @@ mod conformance;
 mod layouts;
 mod observers;
 mod sealed_reads;
+mod zz_timing;
