@@ -19,4 +19,3 @@ mod schedule;
 mod signed_log;
 mod tiles;
 mod witnesses;
-mod zz_timing;

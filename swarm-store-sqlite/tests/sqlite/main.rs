@@ -6,4 +6,3 @@ mod conformance;
 mod layouts;
 mod observers;
 mod sealed_reads;
-mod zz_timing;

@@ -193,9 +193,12 @@ pub(super) async fn members(
     if active.len() > context.request.portion.of(MAX_MEMBERS) {
         let ids = active.iter().filter(|it| is_chosen(&it.id)).map(|it| it.id.as_str());
         let ids: Vec<_> = ids.collect();
-        return Ok(Field::lines("roster", "Listed members, by id", 8)
-            .with_value(ids.join("\n"))
-            .with_hint("One a line."));
+        let (value, hint) = match ids.len() > MAX_MEMBERS {
+            true => (String::new(), "One a line. There are too many to fill them in."),
+            false => (ids.join("\n"), "One a line."),
+        };
+        let field = Field::lines("roster", "Listed members, by id", 8);
+        return Ok(field.with_value(value).with_hint(hint));
     }
     let option = |member: &Arc<swarm_core::Member>| {
         (member.id.as_str().to_owned(), member_name(member), is_chosen(&member.id))
