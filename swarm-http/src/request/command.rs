@@ -7,8 +7,6 @@
 use swarm_core::domain::Method;
 use swarm_core::json::{Json, Object};
 
-use super::route::Route;
-
 /// A verb of `swarm admin` that sends one request, or one for each of several members.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -125,6 +123,18 @@ struct Exceptions {
     is_file: bool,
     /// Whether it takes several members, and whether also all applicants.
     several: Option<bool>,
+}
+
+/// What a route says of its request.
+pub(crate) struct Described<'a> {
+    /// The template of the path.
+    pub(crate) path: &'a str,
+    /// The schemas of the parameters of the path, in their order.
+    pub(crate) parts: &'a [&'static str],
+    /// What it does.
+    pub(crate) summary: &'static str,
+    /// The schema of the body.
+    pub(crate) body: Option<&'static str>,
 }
 
 impl Command {
@@ -250,10 +260,10 @@ impl Command {
         self
     }
 
-    /// The command of a route with its arguments. `schemas` are the schemas of bodies by name.
-    pub(crate) fn of(&self, route: &Route, schemas: &Object) -> Self {
-        let names = route.path.split('{').skip(1).filter_map(|part| part.split('}').next());
-        let of_path = names.zip(&route.about.parts).map(|(name, schema)| {
+    /// The command with the arguments of its request. `schemas` are the schemas of bodies by name.
+    pub(crate) fn of(&self, request: &Described<'_>, schemas: &Object) -> Self {
+        let names = request.path.split('{').skip(1).filter_map(|part| part.split('}').next());
+        let of_path = names.zip(request.parts).map(|(name, schema)| {
             let (kind, help) = match *schema {
                 "Id" => (ArgumentKind::Id, "Its id"),
                 "SubjectId" => (ArgumentKind::Text, "The subject"),
@@ -265,10 +275,10 @@ impl Command {
         if self.exceptions.is_file {
             let help = "JSON; - is standard input";
             arguments.push(Argument::placed("file", ArgumentKind::Body, Some("FILE"), help));
-        } else if let Some(schema) = route.body.and_then(|body| member(schemas, body.schema)) {
+        } else if let Some(schema) = request.body.and_then(|body| member(schemas, body)) {
             arguments.extend(self.of_fields(&schema.into_object()));
         }
-        let help = if self.help.is_empty() { route.about.summary } else { self.help };
+        let help = if self.help.is_empty() { request.summary } else { self.help };
         Self { arguments, help, ..self.clone() }
     }
 

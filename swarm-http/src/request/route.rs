@@ -13,7 +13,7 @@ use crate::metrics::Submitted;
 use crate::response::Reply;
 
 use super::body::MAX_VALUES;
-use super::command::Command;
+use super::command::{Command, Described};
 pub(crate) use super::context::Parameter;
 use super::context::RequestContext;
 use super::credential::Access;
@@ -208,7 +208,13 @@ impl Route {
 
     /// Gives its commands their arguments. `schemas` are those of bodies, by name.
     pub(crate) fn with_arguments(self, schemas: &Object) -> Self {
-        let commands = self.commands.iter().map(|command| command.of(&self, schemas)).collect();
+        let request = Described {
+            path: self.path,
+            parts: &self.about.parts,
+            summary: self.about.summary,
+            body: self.body.map(|body| body.schema),
+        };
+        let commands = self.commands.iter().map(|command| command.of(&request, schemas)).collect();
         Self { commands, ..self }
     }
 
