@@ -208,14 +208,18 @@ impl Route {
 
     /// Gives its commands their arguments. `schemas` are those of bodies, by name.
     pub(crate) fn with_arguments(self, schemas: &Object) -> Self {
+        Self { commands: self.commands(schemas), ..self }
+    }
+
+    /// Returns its commands with their arguments. `schemas` are those of bodies, by name.
+    pub(crate) fn commands(&self, schemas: &Object) -> Vec<Command> {
         let request = Described {
             path: self.path,
             parts: &self.about.parts,
             summary: self.about.summary,
             body: self.body.map(|body| body.schema),
         };
-        let commands = self.commands.iter().map(|command| command.of(&request, schemas)).collect();
-        Self { commands, ..self }
+        self.commands.iter().map(|command| command.of(&request, schemas)).collect()
     }
 
     /// Adds the schema of the next path parameter.

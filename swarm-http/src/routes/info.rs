@@ -62,7 +62,7 @@ impl RouteInfo {
             access: route.access,
             body: route.body.map(|rule| RequestBody::of(rule, schemas)),
             takes_dry_run: route.is_operators_change(),
-            commands: route.commands.iter().map(|command| command.of(route, schemas)).collect(),
+            commands: route.commands(schemas),
             is_of_committee: route.is_of_committee(),
             is_of_server: matches!(route.handler, Handler::Server(_)),
         }
