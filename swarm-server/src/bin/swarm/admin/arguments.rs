@@ -29,7 +29,7 @@ pub(crate) struct AdminOptions {
     #[arg(long, global = true)]
     pub(super) yes: bool,
     #[command(subcommand)]
-    pub(super) verb: AdminVerb,
+    pub(super) verb: AdminVerb<Verb>,
 }
 
 /// The service and the token.

@@ -9,9 +9,8 @@ use swarm_client::path_segment;
 use swarm_core::json::{Json, Object};
 use swarm_http::{Argument, ArgumentKind, Command, operator_commands};
 
-use super::arguments::Verb;
+use super::delivery;
 use super::operator::{Member, Operator, read_json};
-use super::{applied, delivery};
 use crate::command::{Progress, cell, note, now, parse_time, read_input, shell_word, text_of};
 use crate::failure::CommandError;
 
@@ -22,12 +21,12 @@ const GROUPS: [(&str, &str, &str); 3] = [
     ("mail", "The delivery of mail", "mail test ada@acme.example"),
 ];
 
-/// A verb of `swarm admin`.
-pub(super) enum AdminVerb {
+/// A verb of `swarm admin`; `V` are those that send no request, or more than one.
+pub(super) enum AdminVerb<V> {
     /// A verb that sends a request.
     Declared(Declared),
     /// Another one.
-    Other(Verb),
+    Other(V),
 }
 
 /// A verb that sends a request, and its arguments.
@@ -38,7 +37,7 @@ pub(super) struct Declared {
     matches: ArgMatches,
 }
 
-impl FromArgMatches for AdminVerb {
+impl<V: Subcommand> FromArgMatches for AdminVerb<V> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let (mut words, mut last) = (Vec::new(), matches);
         while let Some((word, inner)) = last.subcommand() {
@@ -53,7 +52,7 @@ impl FromArgMatches for AdminVerb {
                 let (method, matches) = (method.as_str(), last.clone());
                 Ok(Self::Declared(Declared { method, path, command, matches }))
             }
-            None => Verb::from_arg_matches(matches).map(Self::Other),
+            None => V::from_arg_matches(matches).map(Self::Other),
         }
     }
 
@@ -63,13 +62,13 @@ impl FromArgMatches for AdminVerb {
     }
 }
 
-impl Subcommand for AdminVerb {
+impl<V: Subcommand> Subcommand for AdminVerb<V> {
     fn augment_subcommands(command: clap::Command) -> clap::Command {
         let groups = GROUPS.map(|(name, about, example)| {
             let group = clap::Command::new(name).about(about).subcommand_required(true);
             group.arg_required_else_help(true).after_help(example_text(example))
         });
-        let command = Verb::augment_subcommands(command).subcommands(groups);
+        let command = V::augment_subcommands(command).subcommands(groups);
         operator_commands().fold(command, |command, (.., declared)| {
             let group: Vec<_> = declared.group.split_whitespace().collect();
             insert(command, &group, declared)
@@ -81,7 +80,7 @@ impl Subcommand for AdminVerb {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        Verb::has_subcommand(name) || operator_commands().any(|(.., command)| command.word == name)
+        V::has_subcommand(name) || operator_commands().any(|(.., command)| command.word == name)
     }
 }
 
@@ -439,4 +438,12 @@ fn roster(operator: &Operator, members: &[String]) -> Result<Json, CommandError>
         operator.members(members)?.into_iter().map(|member| member.id).collect()
     };
     Ok(ids.into_iter().map(|id| Json::from([("memberId", Json::Text(id))])).collect())
+}
+
+/// All applicants in state applied.
+fn applied(operator: &Operator) -> Result<Vec<Member>, CommandError> {
+    let path = "/api/swarm/admin/applications?state=applied";
+    let mut answer = operator.pages(path, "applications")?.into_object();
+    let Some(Json::List(applications)) = answer.take("applications") else { return Ok(Vec::new()) };
+    Ok(applications.iter().map(Member::of).collect())
 }

@@ -18,7 +18,7 @@ use arguments::{
     CommitteeMemberVerb, CommitteeVerb, OutboxVerb, SessionVerb, SubjectVerb, Verb, WebhookVerb,
 };
 use declared::AdminVerb;
-use operator::{Member, Operator};
+use operator::Operator;
 
 use crate::command::{Output, cell, note, text_of};
 use crate::failure::CommandError;
@@ -142,14 +142,6 @@ fn applications(operator: &Operator, state: Option<&str>) -> Result<(), CommandE
     let answer = operator.pages(&format!("{API}/applications{state}"), "applications")?;
     let columns = ["id", "state", "name", "contact", "appliedAt"];
     operator.output.rows(&answer, "applications", &columns)
-}
-
-/// All applicants in state applied.
-fn applied(operator: &Operator) -> Result<Vec<Member>, CommandError> {
-    let path = format!("{API}/applications?state=applied");
-    let mut answer = operator.pages(&path, "applications")?.into_object();
-    let Some(Json::List(applications)) = answer.take("applications") else { return Ok(Vec::new()) };
-    Ok(applications.iter().map(Member::of).collect())
 }
 
 /// Lists sessions, or shows one. A page of sessions is ordered by id, descending, and continued by `before`.
