@@ -40,6 +40,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 RANKS = {"bearish": -2, "cautious": -1, "neutral": 0, "constructive": 1, "bullish": 2}
 STATES = ["scheduled", "collecting", "window_closed", "aggregated", "published"]
+METHODS = ["mean", "weighted_median"]
 MAX_NAMED = 10  # faults of one check that are named
 MAX_DEPTH = 127  # levels of nesting
 MAX_HASHED = 20_000_000  # entries of rosters that are hashed
@@ -481,10 +482,6 @@ class Take:
         """The fields of the entry that opens it."""
         return {"id": self.id, "salt": self.salt, "digest": self.digest(), "signature": self.signature}
 
-    @property
-    def rank(self):
-        return RANKS.get(self.fields["stance"])
-
 
 def read_weights(record, name):
     if len(field(record, name, list, "list")) > 1_000:
@@ -512,6 +509,34 @@ def read_roster(record, name):
     return roster
 
 
+def read_stances(record, name):
+    """The stances that a session declares, in ascending order of their ranks."""
+    def read(row):
+        if set(row) - {"name", "rank"}:
+            raise Invalid("a stance has another field")
+        rank = number(row, "rank") + 0.0
+        if not abs(rank) <= 1_000 or rounded_to(rank, "1e-6") != rank:
+            raise Invalid("a rank is not from -1000 to 1000 with at most six decimals")
+        return {"name": string(row, "name", 1, 100), "rank": rank}
+    stances = sorted(rows(record, name, read), key=lambda row: row["rank"])
+    if not 2 <= len(stances) <= 20 or any(len({row[it] for row in stances}) < len(stances) for it in ("name", "rank")):
+        raise Invalid("stances are not 2 to 20, each with a name and a rank of its own")
+    return stances
+
+
+def read_max_revisions(record, name):
+    most = whole(record, name, 5)
+    if most < 1:
+        raise Invalid("maxRevisions is 0")
+    return most
+
+
+def read_method(record, name):
+    if string(record, name) not in METHODS:
+        raise Invalid("the method is none")
+    return record[name]
+
+
 def read_buckets(record, name):
     buckets = field(record, name, list, "list")
     if not all(isinstance(bucket, str) and 1 <= len(bucket) <= 100 for bucket in buckets):
@@ -531,7 +556,7 @@ def read_voided(record, name):
     return {"at": instant_text(instant(mark, "at")), "note": string(mark, "note", 0, 500)}
 
 
-def read_snapshot(record, _name):
+def read_snapshot(record, _name, ranks, is_declared):
     snapshot = inner(record, "snapshot")
     if snapshot.get("participation") is None or snapshot.get("stances") is None:
         raise Invalid("the snapshot lacks participation or stances")
@@ -542,9 +567,10 @@ def read_snapshot(record, _name):
 
     def position(record, name):
         found = inner(record, name)
-        if string(found, "stance") not in RANKS:
+        if string(found, "stance") not in ranks:
             raise Invalid("the consensus is no stance")
-        return {"stance": found["stance"], "score": number(found, "score"), "confidence": number(found, "confidence")}
+        return {"stance": found["stance"], "score": number(found, "score"), "confidence": number(found, "confidence"),
+                **({} if found.get("method") is None else {"method": read_method(found, "method")})}
 
     def quote(row):
         confidence, revision = abs(number(row, "confidence")), whole(row, "revision", 5)
@@ -563,7 +589,7 @@ def read_snapshot(record, _name):
         "participation": {"members": whole(participation, "members"), "expected": optional(whole, participation, "expected"),
                           "rate": optional(number, participation, "rate")},
         "quorum": optional(quorum, snapshot, "quorum"),
-        "stances": {name: whole(stances, name) for name in (*RANKS, "other")},
+        "stances": {name: whole(stances, name) for name in (*ranks, *(() if is_declared else ("other",)))},
         "consensus": optional(position, snapshot, "consensus"),
         "weights": optional(rows, snapshot, "weights", weight),
         "quotes": rows(snapshot, "quotes", quote),
@@ -573,8 +599,8 @@ def read_snapshot(record, _name):
 def read_outcome(record, name):
     found = inner(record, name)
     value = optional(number, found, "value")
-    if value is not None and not -2 <= value <= 2:
-        raise Invalid("the outcome is not from -2 to 2")
+    if value is not None and not -1_000 <= value <= 1_000:
+        raise Invalid("the outcome is not on the scale of any session")
     return {"value": value, "source": optional(string, found, "source", 0, 500), "recordedAt": instant_text(instant(found, "recordedAt"))}
 
 
@@ -594,7 +620,11 @@ class Session:
         self.resolves_at = optional(instant, record, "resolvesAt")
         self.outcome, self.voided = optional(read_outcome, record, "outcome"), optional(read_voided, record, "voided")
         self.quorum, self.buckets = optional(whole, record, "quorum", 2**32 - 1), optional(read_buckets, record, "buckets")
-        self.roster, self.snapshot = optional(read_roster, record, "roster"), optional(read_snapshot, record, "snapshot")
+        self.stances, self.max_revisions = optional(read_stances, record, "stances"), optional(read_max_revisions, record, "maxRevisions")
+        self.method = optional(read_method, record, "method")
+        self.ranks = RANKS if self.stances is None else {row["name"]: row["rank"] for row in self.stances}
+        self.roster = optional(read_roster, record, "roster")
+        self.snapshot = optional(read_snapshot, record, "snapshot", self.ranks, self.stances is not None)
         self.aggregated_at = instant(self.snapshot, "aggregatedAt") if self.snapshot else None
         self.original = None  # the digest of the snapshot as it was written, if write-ups were withheld since
         time = lambda millis: None if millis is None else instant_text(millis)
@@ -603,6 +633,7 @@ class Session:
         tail = {
             "blind": self.blind or None, "practice": self.practice or None, "finish": self.finish or None,
             "question": self.question, "resolution": self.resolution, "resolvesAt": time(self.resolves_at),
+            "stances": self.stances, "maxRevisions": self.max_revisions, "method": self.method,
             "openedAt": time(self.opened_at), "publishedAt": time(self.published_at), "outcome": self.outcome, "voided": self.voided,
         }
         self.tail = {name: value for name, value in tail.items() if value is not None}
@@ -675,11 +706,16 @@ LOGGED = {"id": ID, "date": lambda value: isinstance(value, str) and reads(lambd
           "bucketsDigest": nullable(exact_digest), "rosterDigest": nullable(exact_digest),
           "blind?": lambda value: value is True, "practice?": lambda value: value is True, "finish?": lambda value: value is True,
           "question?": exact_text(1, 500), "resolution?": exact_text(1, 1_000), "resolvesAt?": exact_instant,
-          "openedAt?": exact_instant, "publishedAt?": exact_instant, "outcome?": lambda value: fits(value, OUTCOME),
+          "stances?": lambda value: exact_stances(value), "maxRevisions?": lambda value: exact_whole(value, 5) and int(value) > 0,
+          "method?": METHODS.__contains__, "openedAt?": exact_instant, "publishedAt?": exact_instant, "outcome?": lambda value: fits(value, OUTCOME),
           "voided?": lambda value: fits(value, VOIDED), "snapshotDigest": nullable(exact_digest)}
-OUTCOME = {"value": nullable(lambda value: isinstance(value, NUMBER) and -2 <= float(value) <= 2 and text_of(value) == number_text(float(value))),
+OUTCOME = {"value": nullable(lambda value: isinstance(value, NUMBER) and abs(float(value)) <= 1_000 and text_of(value) == number_text(float(value))),
            "source": nullable(exact_text(0, 500)), "recordedAt": exact_instant}
 VOIDED = {"at": exact_instant, "note": exact_text(0, 500)}
+
+
+def exact_stances(value):
+    return isinstance(value, list) and reads(lambda: write(read_stances({"stances": value}, "stances")) == write(value))
 
 
 def fits(value, fields):
@@ -1012,9 +1048,13 @@ def ascending_sum(values):
 
 def rounded(value):
     """To 12 decimals, the exact value half away from zero."""
+    return rounded_to(value, "1e-12")
+
+
+def rounded_to(value, unit):
     with localcontext() as context:
         context.prec = 1_100  # a double has fewer digits
-        return float(Decimal(value).quantize(Decimal("1e-12"), ROUND_HALF_UP)) + 0.0
+        return float(Decimal(value).quantize(Decimal(unit), ROUND_HALF_UP)) + 0.0
 
 
 def aggregate(session, takes):
@@ -1026,16 +1066,18 @@ def aggregate(session, takes):
     if session.roster is not None:
         counted = [take for take in counted if roster.get(take.member) is False]
     expected = None if session.roster is None else sum(not excused for excused in roster.values())
-    stances = {name: sum(take.fields["stance"] == name for take in counted) for name in RANKS}
-    quotes = sorted(counted, key=lambda take: (take.rank is None, -take.fields["confidence"], take.id))
+    stances = {name: sum(take.fields["stance"] == name for take in counted) for name in session.ranks}
+    ranked = [(session.ranks[take.fields["stance"]], take.fields["confidence"]) for take in counted if take.fields["stance"] in session.ranks]
+    others = {} if session.stances is not None else {"other": len(counted) - len(ranked)}
+    quotes = sorted(counted, key=lambda take: (take.fields["stance"] not in session.ranks, -take.fields["confidence"], take.id))
     return {
         "aggregatedAt": session.snapshot["aggregatedAt"],
         "participation": {"members": len(counted), "expected": expected,
                           "rate": len(counted) / expected if expected else None},
         "quorum": None if session.quorum is None else
         {"required": session.quorum, "met": len(counted) >= session.quorum},
-        "stances": {**stances, "other": sum(take.rank is None for take in counted)},
-        "consensus": consensus([(take.rank, take.fields["confidence"]) for take in counted if take.rank is not None]),
+        "stances": {**stances, **others},
+        "consensus": consensus(ranked, session.ranks, session.method),
         "weights": mean_weights(session.buckets, [take.fields["weights"] for take in counted if "weights" in take.fields]),
         "quotes": [{"takeId": take.id, "memberId": take.member, "revision": take.revision,
                     **{name: take.fields[name] for name in ("stance", "confidence")},
@@ -1044,15 +1086,32 @@ def aggregate(session, takes):
     }
 
 
-def consensus(known):
-    if not known:
+def consensus(ranked, ranks, method):
+    if not ranked:
         return None
-    weighted, total, ranks = 0.0, 0.0, 0.0
-    for rank, confidence in sorted(known):
-        weighted, total, ranks = weighted + rank * confidence, total + confidence, ranks + rank
-    score = rounded(weighted / total if total > 0 else ranks / len(known))
-    stance = min(RANKS, key=lambda name: (abs(RANKS[name] - score), abs(RANKS[name])))
-    return {"stance": stance, "score": score, "confidence": rounded(total / len(known))}
+    weighted, total, plain = 0.0, 0.0, 0.0
+    for rank, confidence in sorted(ranked):
+        weighted, total, plain = weighted + rank * confidence, total + confidence, plain + rank
+    if method == "weighted_median":
+        score = rounded(weighted_median(ranked))
+    else:
+        score = rounded(weighted / total if total > 0 else plain / len(ranked))
+    middle = (min(ranks.values()) + max(ranks.values())) / 2
+    stance = min(ranks, key=lambda name: (abs(ranks[name] - score), abs(ranks[name] - middle), ranks[name]))
+    return {"stance": stance, "score": score, "confidence": rounded(total / len(ranked)),
+            **({} if method is None else {"method": method})}
+
+
+def weighted_median(ranked):
+    """The smallest rank at which half of the confidence is reached, each as a whole number of 10^-12."""
+    trillionths = [(rank, int(Decimal(number_text(rounded(confidence))).scaleb(12))) for rank, confidence in sorted(ranked)]
+    if not any(weight for _, weight in trillionths):
+        trillionths = [(rank, 1) for rank, _ in trillionths]
+    total, reached = sum(weight for _, weight in trillionths), 0
+    for rank, weight in trillionths:
+        reached += weight
+        if 2 * reached >= total:
+            return rank
 
 
 def mean_weights(buckets, distributions):
@@ -1157,7 +1216,8 @@ def verify(fields, key=None, members=None, policy=None, read_log=None, authoriti
     acts = Acts(entry for entry in entries if session and entry.kind == "session" and entry.id == session.id)
     if session:
         complete_snapshot(session, acts)
-    check_revisions(takes, places, acts, report)
+    check_revisions(takes, places, acts, session, report)
+    check_stances(takes, session, report)
     if session:
         filed = Filed(session, takes, places)
         check_seals(session, takes, places, acts, entries, report)
@@ -1397,8 +1457,19 @@ def is_over(state):
     return STATES.index(state) >= STATES.index("aggregated")
 
 
-def check_revisions(takes, places, acts, report):
+def check_stances(takes, session, report):
+    """Checks that each take has one of the stances that the session declares, if it declares any."""
+    if session is None or session.stances is None:
+        return
+    report.conclude("stance", [
+        f"take {take.id}: {shown(take.fields['stance'])} is none that the session declares"
+        for take in takes if take.fields["stance"] not in session.ranks
+    ], f"each take has one of the {len(session.ranks)} stances that the session declares")
+
+
+def check_revisions(takes, places, acts, session, report):
     by_member, faults = {}, []
+    cap = 5 if session is None or session.max_revisions is None else session.max_revisions
     for take in takes:
         by_member.setdefault(take.member, []).append(take)
         act = acts.in_force(places[take.id]) if take.id in places else None
@@ -1409,6 +1480,8 @@ def check_revisions(takes, places, acts, report):
         for take, follower in zip(own, own[1:] + [None]):
             if take.revision != expected:
                 faults.append(f"take {take.id} of {shown(member)} is revision {take.revision}, expected {expected}")
+            if take.revision > cap:
+                faults.append(f"take {take.id} of {shown(member)} is revision {take.revision}, and the session allows {cap}")
             expected = take.revision + 1
             named = None if take.superseded_by is None else write(take.superseded_by)
             if named != (str(follower.id) if follower else None):
@@ -1686,6 +1759,9 @@ def check_outcome(session, acts, report):
             faults.append(f"entry {act.seq} records the outcome of a void session")
         if outcome is not None and instant(outcome, "recordedAt") > act.at:
             faults.append(f"entry {act.seq} records the outcome with a later time than its own")
+        if outcome is not None and outcome["value"] is not None and not (
+                min(session.ranks.values()) <= float(outcome["value"]) <= max(session.ranks.values())):
+            faults.append(f"entry {act.seq} records the outcome with a value that is not on the scale of its stances")
         if earlier is not None:
             replaced.append(f"{act.named()}: the outcome {outcome_text(earlier)} → {outcome_text(outcome)}")
         last = act
@@ -1695,7 +1771,7 @@ def check_outcome(session, acts, report):
     value = session.outcome["value"] if session.outcome and session.voided is None else None
     if last is None or value is None or session.snapshot is None:
         return
-    for line in scores(float(value), session.snapshot["quotes"]):
+    for line in scores(float(value), session.snapshot["quotes"], session.ranks):
         report.conclude("outcome", [], line)
     source = session.outcome["source"]
     report.unproven("outcome", f"that it is what came of it: entry {last.seq} is the word of {shown(last.fields['by'])}"
@@ -1708,11 +1784,13 @@ def outcome_text(outcome):
     return "annulled" if outcome["value"] is None else number_text(float(outcome["value"]))
 
 
-def scores(value, quotes):
+def scores(value, quotes, ranks):
     """A line on the crowd, and one for each member: a stance with its confidence is a forecast, its loss the squared distance
-    from the outcome."""
-    y = (1 + value / 2) / 2
-    leans = [(quote, RANKS[quote["stance"]] / 2 * float(quote["confidence"])) for quote in quotes if quote["stance"] in RANKS]
+    from the outcome. The lowest rank is -2, the highest 2."""
+    low, high = float(min(ranks.values())), float(max(ranks.values()))
+    normalized = lambda rank: (rank - (low + high) / 2) / ((high - low) / 2) * 2
+    y = (1 + normalized(value) / 2) / 2
+    leans = [(quote, normalized(ranks[quote["stance"]]) / 2 * float(quote["confidence"])) for quote in quotes if quote["stance"] in ranks]
     if not leans:
         yield f"{number_text(value)}; nobody had a known stance, so nothing is scored"
         return

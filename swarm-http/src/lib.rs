@@ -70,7 +70,7 @@ mod workers;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Method, Response};
 use swarm_core::wire;
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
@@ -80,6 +80,7 @@ use request::table::Table;
 use response::{Answer, ErrorForm};
 
 pub use certificate::expiry_warning;
+pub use request::command::{Argument, ArgumentKind, Command};
 pub use request::credential::Access;
 pub use request::{SiteService, body};
 pub use response::{Interrupted, ResponseBody};
@@ -134,6 +135,13 @@ pub fn operations(site: &Arc<Site>) -> SiteService {
 /// that cover every route.
 pub fn routes(site: &Site) -> Vec<RouteInfo> {
     routes::infos(site.parts())
+}
+
+/// The verbs of operators, each with the method and the path of its route: for programs that send what operators type.
+pub fn operator_commands() -> impl Iterator<Item = (&'static Method, &'static str, &'static Command)>
+{
+    let routes = routes::of_operators().iter();
+    routes.flat_map(|route| route.commands.iter().map(move |it| (&route.method, route.path, it)))
 }
 
 /// An answer of the core as a response to a request for this path with these headers, with the headers of every answer of this

@@ -99,9 +99,18 @@ impl Recent {
     }
 
     /// The events of the entries with a higher number than `seq` that the filter selects, in the log with this number. `None` if
-    /// the entries are not kept, or another log has begun.
-    pub(crate) fn text_after(&self, log: u64, seq: Seq, filter: &LogFilter) -> Option<Bytes> {
+    /// there are more than `most` such entries, they are not kept, or another log has begun.
+    pub(crate) fn text_near(
+        &self,
+        log: u64,
+        seq: Seq,
+        filter: &LogFilter,
+        most: u64,
+    ) -> Option<Bytes> {
         let entries = self.after(log, seq)?;
+        if self.end.0.saturating_sub(seq.0) > most {
+            return None;
+        }
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |text: &&StreamText| text.after == seq && text.filter == *filter;
         if let Some(found) = texts.iter().find(is_it) {

@@ -6,9 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swarm_core::Error;
 use swarm_core::domain::Seq;
-use swarm_core::service::signed_log::{SignedLog, StampOutcome, TimestampAuthority};
+use swarm_core::service::signed_log::{
+    SignedCheckpoint, SignedLog, StampOutcome, TimestampAuthority,
+};
 use swarm_core::service::with_causes;
-use tokio::time::Instant;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
 
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next};
@@ -16,11 +19,16 @@ use crate::job::{Job, Next};
 /// The time until an authority that gave no timestamp is asked again.
 const RETRY: Duration = Duration::from_secs(60);
 
+/// How long a round waits for an answer. One that comes later is noted by the next rounds.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Requests a timestamp of the last checkpoint from the authority that the function returns for a tenant: when a session has
 /// closed, is aggregated or published, and at the start for what happened before (API.md, 11.6). Nothing else waits for the answer.
 #[derive(Debug)]
 pub struct TimestampCheckpoints<F> {
     authority: F,
+    /// The request that is under way, if there is one.
+    request: JoinSet<Requested>,
     /// The log, and its last entry for which a timestamp is stored or was found not to be needed.
     done: Option<(String, Seq)>,
     /// The time of the next request, after one that failed.
@@ -29,19 +37,42 @@ pub struct TimestampCheckpoints<F> {
     failure: Option<String>,
 }
 
+/// A request that has ended: of which log and how many of its entries, and how.
+type Requested = (String, Seq, Result<StampOutcome, Error>);
+
 impl<F> TimestampCheckpoints<F> {
     /// A job for the authority that the function returns.
     pub fn new(authority: F) -> Self {
-        Self { authority, done: None, retry: None, failure: None }
+        Self { authority, request: JoinSet::new(), done: None, retry: None, failure: None }
     }
 
-    async fn request<T: MaintainedTenant>(
+    async fn timestamp<T: MaintainedTenant>(
         &mut self,
         tenant: &T,
         log: &SignedLog,
-        authority: &dyn TimestampAuthority,
+        authority: Arc<dyn TimestampAuthority>,
     ) -> Result<Next, Error> {
-        let Some(signed) = log.checkpoint().await? else { return Ok(Next::Soon) };
+        if self.request.is_empty() {
+            let signed = match self.next_checkpoint(tenant, log).await? {
+                Ok(signed) => signed,
+                Err(next) => return Ok(next),
+            };
+            let log = log.clone();
+            self.request.spawn(async move {
+                let outcome = log.timestamp(&signed, &*authority).await;
+                (signed.checkpoint.origin, Seq(signed.checkpoint.size), outcome)
+            });
+        }
+        self.note_answer(tenant).await
+    }
+
+    /// The checkpoint that needs a timestamp now, or else when to look again.
+    async fn next_checkpoint<T: MaintainedTenant>(
+        &mut self,
+        tenant: &T,
+        log: &SignedLog,
+    ) -> Result<Result<SignedCheckpoint, Next>, Error> {
+        let Some(signed) = log.checkpoint().await? else { return Ok(Err(Next::Soon)) };
         let (origin, size) = (&signed.checkpoint.origin, Seq(signed.checkpoint.size));
         let is_behind = size < tenant.tenant().log_size().await?;
         let done = self.done.as_ref().filter(|(log, _)| log == origin).map(|(_, seq)| *seq);
@@ -49,27 +80,37 @@ impl<F> TimestampCheckpoints<F> {
         let wanted = done.map_or(size, |done| log.last_closing().unwrap_or_default().max(done));
         if done.unwrap_or_default() >= wanted {
             self.done = Some((origin.clone(), wanted));
-            return Ok(if is_behind { Next::Soon } else { Next::Changed });
+            return Ok(Err(if is_behind { Next::Soon } else { Next::Changed }));
         }
         if wanted > size {
-            return Ok(Next::Soon);
+            return Ok(Err(Next::Soon));
         }
         if let Some(wait) = self.retry.map(|retry| retry.saturating_duration_since(Instant::now()))
             && !wait.is_zero()
         {
-            return Ok(Next::In(wait));
+            return Ok(Err(Next::In(wait)));
         }
         // Another server may have asked already.
         if log.has_timestamp(origin, wanted).await? {
             log.needs_no_timestamp();
             self.done = Some((origin.clone(), wanted));
-            return Ok(Next::Soon);
+            return Ok(Err(Next::Soon));
         }
-        match log.timestamp(&signed, authority).await? {
+        Ok(Ok(signed))
+    }
+
+    /// Waits for the answer, but no longer than [`PATIENCE`], and records it.
+    async fn note_answer<T: MaintainedTenant>(&mut self, tenant: &T) -> Result<Next, Error> {
+        let (origin, size, outcome) = match timeout(PATIENCE, self.request.join_next()).await {
+            Ok(Some(Ok(requested))) => requested,
+            // A request whose task panicked is sent again.
+            Ok(Some(Err(_)) | None) | Err(_) => return Ok(Next::Soon),
+        };
+        match outcome? {
             StampOutcome::Stored => {
                 tracing::info!(tenant = %tenant.id(), %size, "checkpoint timestamped");
                 (self.retry, self.failure) = (None, None);
-                self.done = Some((origin.clone(), size));
+                self.done = Some((origin, size));
                 Ok(Next::Soon)
             }
             StampOutcome::Missed(why) => {
@@ -95,7 +136,7 @@ where
             log.needs_no_timestamp();
             return Next::Changed;
         };
-        match self.request(tenant, &log, &*authority).await {
+        match self.timestamp(tenant, &log, authority).await {
             Ok(next) => next,
             Err(error) => {
                 let tenant = tenant.id();

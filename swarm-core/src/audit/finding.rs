@@ -68,7 +68,8 @@ checks! {
     Record = "record", "Session and takes are records as the service writes them, and belong together.";
     Signature = "signature", "Each take is signed by the key in it.";
     Members = "members", "The rows of `members` are the keys that verified the takes.";
-    Revision = "revision", "The takes of each member are revisions 1 to n, and none amends after aggregation.";
+    Revision = "revision", "The takes of each member are revisions 1 to n, and none amends after aggregation, or is one more than the session allows.";
+    Stance = "stance", "Each take has one of the stances that the session declares.";
     Nonce = "nonce", "No member used a nonce twice.";
     Entry = "entry", "Each entry is an exact text in its place, and entries and takes agree.";
     Seal = "seal", "Each take of a blind session is what its seal was made of, and was opened with the session.";

@@ -100,7 +100,9 @@ pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
         withheld::complete_snapshot(session, &acts);
     }
     let late = history::late_amendments(&takes, &places, &acts);
-    records::check_revisions(&takes, late, &mut report);
+    let declaration = session.as_ref().map(|it| it.declaration.clone()).unwrap_or_default();
+    records::check_revisions(&takes, &declaration, late, &mut report);
+    records::check_stances(&takes, &declaration, &mut report);
     if let Some(session) = &session {
         let filed = Filed::new(session, &takes, &places);
         seals::check(session, &takes, &entries, &places, &acts, &mut report);

@@ -41,6 +41,11 @@ pub(super) fn check(session: &Session, acts: &[ActOnSession<'_>], report: &mut R
             faults.push(fault("of a void session"));
         }
         let outcome = act.after().outcome.as_ref();
+        let value = outcome.and_then(|outcome| outcome.value);
+        let scale = act.after().declaration.scale();
+        if value.is_some_and(|value| value.check(scale).is_err()) {
+            faults.push(fault("with a value that is not on the scale of its stances"));
+        }
         if outcome.is_some_and(|outcome| outcome.recorded_at > act.at) {
             faults.push(fault("with a later time than its own"));
         }
@@ -54,7 +59,7 @@ pub(super) fn check(session: &Session, acts: &[ActOnSession<'_>], report: &mut R
     report.notable(Check::Outcome, replaced);
     let (Some(act), Some(value)) = (last, counted_outcome(session)) else { return };
     let Some(snapshot) = &session.snapshot else { return };
-    let scores = scores(session.id, value, &snapshot.quotes);
+    let scores = scores(session.id, session.declaration.scale(), value, &snapshot.quotes);
     for line in lines(&scores) {
         report.conclude(Check::Outcome, Vec::new(), line);
     }

@@ -7,7 +7,7 @@ use super::bundle::Bundle;
 use super::finding::{Check, Faults, Report, count};
 use super::logged_digests::LoggedDigests;
 use crate::domain::json::{Json, Object, RawJson, printable, printable_json, write};
-use crate::domain::{MemberId, Nonce, Revision, Session, Take, TakeId};
+use crate::domain::{Declaration, MemberId, Nonce, Revision, Session, Take, TakeId};
 use crate::proof::verify;
 use crate::store::records::Record;
 
@@ -177,8 +177,28 @@ pub(super) fn check_members(bundle: &Bundle<'_>, takes: &[BundledTake], report: 
     report.conclude(Check::Members, faults, format!("{keys}, those that verified the takes"));
 }
 
-/// Checks that the takes of each member are revisions 1 to n, each superseded by the next.
-pub(super) fn check_revisions(takes: &[BundledTake], mut faults: Vec<String>, report: &mut Report) {
+/// Checks that each take has one of the stances that the session declares, if it declares any.
+pub(super) fn check_stances(takes: &[BundledTake], declaration: &Declaration, report: &mut Report) {
+    let Some(scale) = &declaration.stances else { return };
+    let undeclared = takes.iter().filter(|it| !declaration.allows(&it.take.draft().stance));
+    let faults = undeclared.map(|it| {
+        let stance = printable(it.take.draft().stance.as_str());
+        format!("take {}: {stance} is none that the session declares", it.take.id)
+    });
+    let declared = count(scale.stances().len(), "stance", "stances");
+    let holds = format!("each take has one of the {declared} that the session declares");
+    report.conclude(Check::Stance, faults.collect::<Faults>(), holds);
+}
+
+/// Checks that the takes of each member are revisions 1 to n, each superseded by the next, and n is no more than the session
+/// allows.
+pub(super) fn check_revisions(
+    takes: &[BundledTake],
+    declaration: &Declaration,
+    mut faults: Vec<String>,
+    report: &mut Report,
+) {
+    let cap = declaration.cap();
     let mut by_member: BTreeMap<&MemberId, Vec<&BundledTake>> = BTreeMap::new();
     for it in takes {
         by_member.entry(&it.take.draft().member_id).or_default().push(it);
@@ -193,6 +213,13 @@ pub(super) fn check_revisions(takes: &[BundledTake], mut faults: Vec<String>, re
                 let revision = revision.get();
                 faults.push(format!(
                     "take {id} of {member} is revision {revision}, expected {missing}"
+                ));
+            }
+            if revision > cap {
+                let (revision, cap, member) =
+                    (revision.get(), cap.get(), printable(member.as_str()));
+                faults.push(format!(
+                    "take {id} of {member} is revision {revision}, and the session allows {cap}"
                 ));
             }
             expected = Revision::after(Some(revision));

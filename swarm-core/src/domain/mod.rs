@@ -7,6 +7,7 @@ pub mod json;
 mod brief;
 mod challenge;
 mod context;
+mod declaration;
 mod digest;
 mod distinct;
 mod hex;
@@ -41,6 +42,7 @@ mod withheld;
 pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
+pub use declaration::{Declaration, Method, RankedStance, StanceScale};
 pub use digest::{Digest, RunningDigest};
 pub use hex::hex;
 pub(crate) use hex::parse_hex;
@@ -58,10 +60,7 @@ pub use log::{
     TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
 };
 pub use mail::{Mail, MailState, Message};
-pub use member::{
-    Application, Enrolment, KeyReplacement, KeyReplacementRequest, Member, MemberPatch,
-    MemberState, TokenClaim,
-};
+pub use member::*;
 pub use memo::{Memo, MemoDraft};
 pub use operator_act::{OperatorAct, RecordedAct};
 pub use outcome::{

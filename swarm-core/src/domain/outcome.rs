@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::json::Object;
+use super::json::{Object, write};
 use super::text::{Note, text};
-use super::{Invalid, Timestamp};
+use super::{Invalid, StanceScale, Timestamp};
 
 text!(
     /// What a stance in a session is about.
@@ -94,24 +94,38 @@ impl QuestionPatch {
     }
 }
 
-/// The outcome of a session on the scale of the stances: −2 (bearish) to 2 (bullish).
+/// The outcome of a session on the scale of its stances: −2 (bearish) to 2 (bullish), unless it declares others.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct OutcomeValue(f64);
 
 impl OutcomeValue {
-    /// Checks that `value` is from −2 to 2. Negative zero becomes zero.
+    /// Checks that `value` is on the scale of some session. Negative zero becomes zero.
     ///
     /// # Errors
     /// [`Invalid`] for any other number, and for NaN.
     pub fn parse(value: f64) -> Result<Self, Invalid> {
-        if (-2.0..=2.0).contains(&value) {
+        if value.abs() <= StanceScale::MAX_RANK {
             return Ok(Self(if value == 0.0 { 0.0 } else { value }));
         }
-        Err(Invalid::new("value", "must be a number from -2 to 2, or null"))
+        Err(Self::invalid(StanceScale::of_service()))
     }
 
-    /// Returns the number, −2 to 2.
+    /// Checks that the outcome is on this scale: from its lowest rank to its highest.
+    ///
+    /// # Errors
+    /// [`Invalid`] if it is not.
+    pub fn check(self, scale: &StanceScale) -> Result<(), Invalid> {
+        let is_on_scale = (scale.lowest()..=scale.highest()).contains(&self.0);
+        if is_on_scale { Ok(()) } else { Err(Self::invalid(scale)) }
+    }
+
+    fn invalid(scale: &StanceScale) -> Invalid {
+        let [from, to] = [scale.lowest(), scale.highest()].map(|rank| write(&rank));
+        Invalid::new("value", format!("must be a number from {from} to {to}, or null"))
+    }
+
+    /// Returns the number.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -173,6 +187,14 @@ impl OutcomeDraft {
             value: fields.number_if_any("value")?.map(OutcomeValue::parse).transpose()?,
             source: fields.text_if_any("source")?.map(OutcomeSource::parse).transpose()?,
         })
+    }
+
+    /// Checks that the value is on this scale.
+    ///
+    /// # Errors
+    /// [`Invalid`] if it is not.
+    pub fn check(&self, scale: &StanceScale) -> Result<(), Invalid> {
+        self.value.map_or(Ok(()), |value| value.check(scale))
     }
 
     /// Returns the outcome, with the time that the store's clock gave.

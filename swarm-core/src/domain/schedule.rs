@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::distinct::are_distinct;
 use super::session::check_practice;
 use super::{
-    Bucket, Day, Invalid, MemberId, QuestionText, Resolution, SubjectId, TimeOfDay, TimeZone,
+    Bucket, Day, Declaration, Invalid, MemberId, QuestionText, Resolution, SubjectId, TimeOfDay,
+    TimeZone,
 };
 
 /// The longest window of a session that the schedule convenes, in milliseconds: 31 days.
@@ -55,6 +56,8 @@ pub struct ScheduleEntry {
     pub resolution: Option<Resolution>,
     /// How many milliseconds after the deadline the outcome will be known.
     pub resolves_after: Option<i64>,
+    /// The stances, the number of revisions and the method of aggregation of its sessions.
+    pub declaration: Declaration,
 }
 
 /// When a window closes.
@@ -265,6 +268,7 @@ mod tests {
             question: None,
             resolution: None,
             resolves_after: None,
+            declaration: Declaration::default(),
         }
     }
 

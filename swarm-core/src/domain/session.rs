@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::json::{Json, Object};
 use super::{
-    Bucket, Day, Invalid, MemberId, Outcome, Question, QuestionPatch, SessionId, Snapshot,
-    SubjectId, Timestamp, Voided,
+    Bucket, Day, Declaration, Invalid, MemberId, Outcome, Question, QuestionPatch, SessionId,
+    Snapshot, SubjectId, Timestamp, Voided,
 };
 
 /// The state of a session. It is informational: deadline and roster decide whether a take is
@@ -159,6 +159,8 @@ pub struct SessionDraft {
     pub finish: bool,
     /// What its takes are about, and how its outcome is determined.
     pub question: Question,
+    /// Its own stances, number of revisions and method of aggregation.
+    pub declaration: Declaration,
 }
 
 impl SessionDraft {
@@ -176,6 +178,7 @@ impl SessionDraft {
             practice: false,
             finish: false,
             question: Question::default(),
+            declaration: Declaration::default(),
         }
     }
 
@@ -202,6 +205,7 @@ impl SessionDraft {
             practice: fields.bool_if_any("practice")?.unwrap_or(false),
             finish: fields.bool_if_any("finish")?.unwrap_or(false),
             question: Question::read(fields)?,
+            declaration: Declaration::read(fields)?,
         };
         draft.check_practice()?;
         Ok(draft)
@@ -233,6 +237,7 @@ impl SessionDraft {
             practice: draft.practice,
             finish: draft.finish,
             question: draft.question,
+            declaration: draft.declaration,
             opened_at: None,
             published_at: None,
             outcome: None,
@@ -354,6 +359,9 @@ pub struct Session {
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]
     pub question: Question,
+    /// Its own stances, number of revisions and method of aggregation; they never change.
+    #[serde(flatten)]
+    pub declaration: Declaration,
     /// The time when the session was opened, if it is blind, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
@@ -381,6 +389,7 @@ impl Session {
             buckets: self.buckets.clone(),
             roster: self.roster.clone(),
             sealed: self.is_sealed(),
+            declaration: self.declaration.clone(),
         }
     }
 
@@ -421,4 +430,6 @@ pub struct SessionTerms {
     pub roster: Option<Roster>,
     /// Whether takes that are filed now are sealed (API.md, 5.8).
     pub sealed: bool,
+    /// Its own stances, number of revisions and method of aggregation.
+    pub declaration: Declaration,
 }

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Day, Figures, Outcome, Question, Session, SessionId, SessionState, SubjectId, Timestamp, Voided,
+    Day, Declaration, Figures, Outcome, Question, Session, SessionId, SessionState, SubjectId,
+    Timestamp, Voided,
 };
 
 /// What lists show of a session: all of it but buckets, roster, and the parts of its snapshot that grow with
@@ -36,6 +37,9 @@ pub struct SessionSummary {
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]
     pub question: Question,
+    /// Its own stances, number of revisions and method of aggregation.
+    #[serde(flatten)]
+    pub declaration: Declaration,
     /// The time when it was published, by the store's clock.
     pub published_at: Option<Timestamp>,
     /// What came of it; omitted on the wire until that is recorded.
@@ -71,6 +75,7 @@ impl Session {
             sealed: self.is_sealed(),
             practice: self.practice,
             question: self.question.clone(),
+            declaration: self.declaration.clone(),
             published_at: self.published_at,
             outcome: self.outcome.clone(),
             voided: self.voided.clone(),

@@ -3,9 +3,12 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
+use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 
-use super::{Body, Bucket, Confidence, Digest, MemberId, Revision, Stance, TakeId, Timestamp};
+use super::{
+    Body, Bucket, Confidence, Digest, MemberId, Method, RankedStance, Revision, Stance,
+    StanceScale, TakeId, Timestamp,
+};
 
 /// The result of aggregating a session (API.md, 6.5). Written once, never recomputed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,32 +96,99 @@ pub struct Quorum {
     pub met: bool,
 }
 
-/// The number of members for each known stance, and for all other stances together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// The number of members for each stance of the session, and, unless the session declares its stances, for all other
+/// stances together.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Stances {
-    /// Rank −2.
-    pub bearish: usize,
-    /// Rank −1.
-    pub cautious: usize,
-    /// Rank 0.
-    pub neutral: usize,
-    /// Rank 1.
-    pub constructive: usize,
-    /// Rank 2.
-    pub bullish: usize,
-    /// Any other stance.
-    pub other: usize,
+    scale: StanceScale,
+    /// As many as the scale has stances, in its order.
+    counts: Vec<usize>,
+    /// `None` if the session declares its stances: then no take has another one.
+    other: Option<usize>,
+}
+
+impl Stances {
+    /// Returns counts of 0 for these stances, or for those of the service.
+    pub fn none(declared: Option<&StanceScale>) -> Self {
+        let scale = declared.unwrap_or_else(|| StanceScale::of_service()).clone();
+        let counts = vec![0; scale.stances().len()];
+        Self { scale, counts, other: declared.is_none().then_some(0) }
+    }
+
+    /// Returns these counts for the stances of the service, from bearish to bullish, and for any other stance.
+    pub fn of_service(counts: [usize; 5], other: usize) -> Self {
+        let scale = StanceScale::of_service().clone();
+        Self { scale, counts: counts.to_vec(), other: Some(other) }
+    }
+
+    /// Counts one more member with this stance.
+    pub fn add(&mut self, stance: &Stance) {
+        self.add_all(stance, 1);
+    }
+
+    /// Counts so many more members with this stance.
+    pub(crate) fn add_all(&mut self, stance: &Stance, members: usize) {
+        let count = self.scale.place(stance).and_then(|place| self.counts.get_mut(place));
+        if let Some(count) = count.or(self.other.as_mut()) {
+            *count += members;
+        }
+    }
+
+    /// Counts so many more members with a stance that is not counted by name.
+    pub(crate) fn add_others(&mut self, members: usize) {
+        if let Some(other) = &mut self.other {
+            *other += members;
+        }
+    }
+
+    /// Returns the stances that are counted by name.
+    pub fn scale(&self) -> &StanceScale {
+        &self.scale
+    }
+
+    /// Returns each stance with its count, in ascending order of the ranks.
+    pub fn counts(&self) -> impl Iterator<Item = (&RankedStance, usize)> {
+        self.scale.stances().iter().zip(self.counts.iter().copied())
+    }
+
+    /// Returns the number of members with any other stance.
+    pub fn other(&self) -> usize {
+        self.other.unwrap_or(0)
+    }
+}
+
+/// No members, by the stances of the service.
+impl Default for Stances {
+    fn default() -> Self {
+        Self::none(None)
+    }
+}
+
+impl Serialize for Stances {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut counts = serializer.serialize_map(None)?;
+        for (stance, count) in self.counts() {
+            counts.serialize_entry(&stance.name, &count)?;
+        }
+        if let Some(other) = self.other {
+            counts.serialize_entry("other", &other)?;
+        }
+        counts.end()
+    }
 }
 
 /// The combined position of the members with a known stance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Consensus {
-    /// The known stance nearest to the score; a tie goes to the one closer to neutral.
-    pub stance: &'static str,
-    /// The mean rank, weighted by confidence; −2 to 2.
+    /// The stance whose rank is nearest to the score; a tie goes to the one nearer to the middle of the ranks.
+    pub stance: Stance,
+    /// The score, by the method of the session: from its lowest rank to its highest, −2 to 2 unless it declares others.
     pub score: f64,
     /// The mean confidence; 0 to 1.
     pub confidence: f64,
+    /// The method of aggregation, if the session declares one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<Method>,
 }
 
 /// The mean share of a bucket. The shares of all buckets add up to 1.

@@ -83,7 +83,8 @@ text!(
     Bucket, "bucket", 1..=100
 );
 text!(
-    /// The position of a take. Any text is accepted; five have a rank (see [`Stance::known`]).
+    /// The position of a take: any text, unless the session declares its stances. Five have a rank in sessions that declare
+    /// none (see [`Stance::known`]).
     Stance, "stance", 1..=100
 );
 text!(
@@ -165,6 +166,11 @@ impl From<uuid::Uuid> for MemberId {
 }
 
 impl Stance {
+    /// A stance of the service.
+    pub(in crate::domain) fn of_service(name: &'static str) -> Self {
+        Self(name.to_owned())
+    }
+
     /// Returns the rank of a known stance: bearish −2, cautious −1, neutral 0, constructive 1,
     /// bullish 2; `None` for any other text (API.md, 6.5).
     pub fn known(&self) -> Option<i8> {
@@ -172,7 +178,7 @@ impl Stance {
     }
 }
 
-/// The known stances with their ranks, in ascending order.
+/// The stances of the service with their ranks, in ascending order. A session may declare others.
 pub const STANCES: [(&str, i8); 5] =
     [("bearish", -2), ("cautious", -1), ("neutral", 0), ("constructive", 1), ("bullish", 2)];
 

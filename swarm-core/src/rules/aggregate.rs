@@ -5,40 +5,61 @@ use std::sync::Arc;
 
 use super::resolve;
 use crate::domain::{
-    Bucket, BucketWeight, Confidence, Consensus, Figures, Participation, Quorum, Quote, STANCES,
-    Session, Snapshot, Stance, Stances, Take, Timestamp, Weight, Weights, ascending_sum,
+    Bucket, BucketWeight, Confidence, Consensus, Figures, Method, Participation, Quorum, Quote,
+    Session, Snapshot, Stance, StanceScale, Stances, Take, Timestamp, Weight, Weights,
+    ascending_sum,
 };
 
-/// A known stance with its confidence.
+/// A stance that has a rank, with its confidence, on the scale of the service. Positions in sessions with different
+/// stances compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Position {
-    /// The rank of the stance, −2 to 2.
-    pub rank: i8,
+    /// The [normalized](StanceScale::normalized) rank of the stance, −2 to 2.
+    pub rank: f64,
     /// The confidence, 0 to 1.
     pub confidence: f64,
 }
 
 impl Position {
-    /// Returns the position of this stance; `None` for an unknown one.
-    pub fn of(stance: &Stance, confidence: Confidence) -> Option<Self> {
-        Some(Self { rank: stance.known()?, confidence: confidence.get() })
+    /// Returns the position of this stance in a session with these stances; `None` for another one.
+    pub fn of(scale: &StanceScale, stance: &Stance, confidence: Confidence) -> Option<Self> {
+        let rank = scale.normalized(scale.rank(stance)?);
+        Some(Self { rank, confidence: confidence.get() })
     }
 
     /// Returns the position of a take.
-    pub fn of_take(take: &Take) -> Option<Self> {
-        Self::of(&take.draft().stance, take.draft().confidence)
+    pub fn of_take(scale: &StanceScale, take: &Take) -> Option<Self> {
+        Self::of(scale, &take.draft().stance, take.draft().confidence)
     }
 
     /// Returns the position of a quote in a snapshot.
-    pub fn of_quote(quote: &Quote) -> Option<Self> {
-        Self::of(&quote.stance, quote.confidence)
+    pub fn of_quote(scale: &StanceScale, quote: &Quote) -> Option<Self> {
+        Self::of(scale, &quote.stance, quote.confidence)
     }
 }
 
 /// Returns the mean rank weighted by confidence, −2 to 2; the plain mean if all confidences are 0. `None`
 /// without positions. It does not depend on their order.
 pub fn score(positions: &[Position]) -> Option<f64> {
-    means(positions.to_vec()).map(|(score, _)| score)
+    let ranked = positions.iter().map(|it| Ranked { rank: it.rank, confidence: it.confidence });
+    let ranked = in_order(ranked);
+    (!ranked.is_empty()).then(|| rounded(mean(&ranked)))
+}
+
+/// A take whose stance has a rank: the rank as the session has it, and the confidence.
+#[derive(Clone, Copy, Debug)]
+struct Ranked {
+    rank: f64,
+    confidence: f64,
+}
+
+/// In ascending order of rank and confidence, so that sums do not depend on the order of filing.
+fn in_order(ranked: impl Iterator<Item = Ranked>) -> Vec<Ranked> {
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort_unstable_by(|a, b| {
+        a.rank.total_cmp(&b.rank).then(a.confidence.total_cmp(&b.confidence))
+    });
+    ranked
 }
 
 /// Computes the snapshot of `session` from all its takes. Superseded revisions do not count, nor do
@@ -55,10 +76,10 @@ pub fn aggregate(session: &Session, takes: &[Arc<Take>], now: Timestamp) -> Snap
             required,
             met: usize::try_from(required).is_ok_and(|required| takes.len() >= required),
         }),
-        stances: stances(&takes),
-        consensus: consensus(&takes),
+        stances: stances(session, &takes),
+        consensus: consensus(session, &takes),
     };
-    let (weights, quotes) = (mean_weights(session, &takes), quotes(&takes));
+    let (weights, quotes) = (mean_weights(session, &takes), quotes(session, &takes));
     Snapshot { figures, weights, quotes, original: None }
 }
 
@@ -79,56 +100,75 @@ fn participation(session: &Session, takes: &[Arc<Take>]) -> Participation {
     Participation { members, expected: Some(expected), rate }
 }
 
-fn stances(takes: &[Arc<Take>]) -> Stances {
-    let mut stances = Stances::default();
-    for take in takes {
-        let count = match take.draft().stance.known() {
-            Some(-2) => &mut stances.bearish,
-            Some(-1) => &mut stances.cautious,
-            Some(0) => &mut stances.neutral,
-            Some(1) => &mut stances.constructive,
-            Some(2) => &mut stances.bullish,
-            _ => &mut stances.other,
-        };
-        *count += 1;
-    }
+fn stances(session: &Session, takes: &[Arc<Take>]) -> Stances {
+    let mut stances = Stances::none(session.declaration.stances.as_ref());
+    takes.iter().for_each(|take| stances.add(&take.draft().stance));
     stances
 }
 
-/// The score and the mean confidence. `None` when no take has a known stance.
-fn consensus(takes: &[Arc<Take>]) -> Option<Consensus> {
-    let known = takes.iter().filter_map(|take| Position::of_take(take)).collect();
-    let (score, confidence) = means(known)?;
-    Some(Consensus { stance: nearest(score), score, confidence })
-}
-
-/// The [`score`] and the mean confidence.
-fn means(mut positions: Vec<Position>) -> Option<(f64, f64)> {
-    if positions.is_empty() {
+/// The score and the mean confidence. `None` when no take has a stance with a rank.
+fn consensus(session: &Session, takes: &[Arc<Take>]) -> Option<Consensus> {
+    let scale = session.declaration.scale();
+    let ranked = in_order(takes.iter().filter_map(|take| {
+        let draft = take.draft();
+        Some(Ranked { rank: scale.rank(&draft.stance)?, confidence: draft.confidence.get() })
+    }));
+    if ranked.is_empty() {
         return None;
     }
-    positions
-        .sort_unstable_by(|a, b| a.rank.cmp(&b.rank).then(a.confidence.total_cmp(&b.confidence)));
-    let count = number(positions.len());
-    let rank = |position: &Position| f64::from(position.rank);
-    let total: f64 = positions.iter().map(|position| position.confidence).sum();
-    let score = if total > 0.0 {
-        positions.iter().map(|position| rank(position) * position.confidence).sum::<f64>() / total
-    } else {
-        positions.iter().map(rank).sum::<f64>() / count
-    };
-    Some((rounded(score), rounded(total / count)))
+    let score = rounded(match session.declaration.method() {
+        Method::Mean => mean(&ranked),
+        Method::WeightedMedian => weighted_median(&ranked),
+    });
+    let total: f64 = ranked.iter().map(|it| it.confidence).sum();
+    Some(Consensus {
+        stance: scale.nearest(score)?.clone(),
+        score,
+        confidence: rounded(total / number(ranked.len())),
+        method: session.declaration.method,
+    })
 }
 
-/// The known stance whose rank is nearest to `score`; a tie goes to the one closer to neutral.
-fn nearest(score: f64) -> &'static str {
-    let distance = |rank: i8| (f64::from(rank) - score).abs();
-    STANCES
-        .iter()
-        .min_by(|(_, a), (_, b)| {
-            distance(*a).total_cmp(&distance(*b)).then(a.unsigned_abs().cmp(&b.unsigned_abs()))
-        })
-        .map_or("neutral", |(name, _)| name)
+/// The mean rank weighted by confidence; the plain mean if all confidences are 0. The takes are in order, and there is
+/// one.
+fn mean(ranked: &[Ranked]) -> f64 {
+    let total: f64 = ranked.iter().map(|it| it.confidence).sum();
+    if total > 0.0 {
+        ranked.iter().map(|it| it.rank * it.confidence).sum::<f64>() / total
+    } else {
+        ranked.iter().map(|it| it.rank).sum::<f64>() / number(ranked.len())
+    }
+}
+
+/// The lower weighted median: the smallest rank up to which the takes have at least half of all confidence; half of the
+/// takes if all confidences are 0. The takes are in order, and there is one.
+///
+/// A confidence counts as a whole number of 10⁻¹², to which it is rounded, so that sums are exact: ten times 0.1 is as
+/// much as 1.
+fn weighted_median(ranked: &[Ranked]) -> f64 {
+    let weights: Vec<_> = ranked.iter().map(|it| trillionths(it.confidence)).collect();
+    let has_weight = weights.iter().any(|weight| *weight > 0);
+    let weight = |weight: &u128| if has_weight { *weight } else { 1 };
+    let total: u128 = weights.iter().map(weight).sum();
+    let mut cumulative = 0;
+    for (it, own) in ranked.iter().zip(&weights) {
+        cumulative += weight(own);
+        if 2 * cumulative >= total {
+            return it.rank;
+        }
+    }
+    0.0
+}
+
+/// A confidence, 0 to 1, as a number of 10⁻¹², rounded half away from zero.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the number is from 0 to 10^12"
+)]
+fn trillionths(confidence: f64) -> u128 {
+    // The product is so near to a whole number that rounding it is exact.
+    (rounded(confidence) * 1e12).round() as u128
 }
 
 /// The unweighted mean of the normalized distributions. If the session lists buckets, the result
@@ -172,10 +212,11 @@ fn normalized<'a>(
 
 /// Quotes with a known stance come first, then those with higher confidence, then those filed
 /// earlier.
-fn quotes(takes: &[Arc<Take>]) -> Vec<Quote> {
+fn quotes(session: &Session, takes: &[Arc<Take>]) -> Vec<Quote> {
+    let scale = session.declaration.scale();
     let mut ordered: Vec<&Arc<Take>> = takes.iter().collect();
     ordered.sort_by(|a, b| {
-        let unknown = |take: &Take| take.draft().stance.known().is_none();
+        let unknown = |take: &Take| scale.rank(&take.draft().stance).is_none();
         let confidence = |take: &Take| take.draft().confidence.get();
         unknown(a)
             .cmp(&unknown(b))

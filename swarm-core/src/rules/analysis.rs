@@ -7,7 +7,8 @@ use std::cmp::Ordering;
 use super::aggregate::{Position, number};
 use super::{PublicTake, takes_may_come};
 use crate::domain::{
-    Figures, MemberId, Quote, Session, SessionState, Snapshot, Stance, Stances, Timestamp,
+    Figures, MemberId, Method, Quote, Session, SessionState, Snapshot, Stance, StanceScale,
+    Stances, Timestamp,
 };
 
 /// The stage of a session. The state alone does not determine it: takes are accepted until the deadline in
@@ -84,8 +85,8 @@ pub fn counting(take: &PublicTake, snapshot: &Snapshot) -> Counting {
     }
 }
 
-/// The division of the members with a known stance into the side of the score, the other side and neutral. A
-/// negative rank is one side, a positive rank the other.
+/// The division of the members with a known stance into the side of the score, the other side and neutral. A rank below
+/// the middle of the session's ranks is one side, a rank above it the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// At least two thirds are on the side of the score.
@@ -115,10 +116,16 @@ pub enum Agreement {
 
 /// Returns the division of the members at this score; `None` without members of a known stance.
 pub fn agreement(stances: &Stances, score: f64) -> Option<Agreement> {
-    let down = stances.bearish + stances.cautious;
-    let up = stances.constructive + stances.bullish;
-    let neutral = stances.neutral;
+    let (mut down, mut neutral, mut up) = (0, 0, 0);
+    for (rank, count) in normalized_counts(stances) {
+        match rank.total_cmp(&0.0) {
+            Ordering::Less => down += count,
+            Ordering::Equal => neutral += count,
+            Ordering::Greater => up += count,
+        }
+    }
     let of = down + up + neutral;
+    let score = stances.scale().normalized(score);
     let (with, against) =
         if score > 0.0 || (score == 0.0 && up > down) { (up, down) } else { (down, up) };
     let is_most = |members: usize| members.saturating_mul(3) >= of.saturating_mul(2);
@@ -130,21 +137,27 @@ pub fn agreement(stances: &Stances, score: f64) -> Option<Agreement> {
     })
 }
 
-/// Returns the mean distance of the members' ranks from the score, 0 to 4; `None` without members of
-/// a known stance.
+/// The number of members for each stance that has a rank, by its rank on the scale of the service, −2 to 2.
+fn normalized_counts(stances: &Stances) -> impl Iterator<Item = (f64, usize)> {
+    let scale = stances.scale();
+    // Adding zero turns -0 into 0.
+    stances.counts().map(|(stance, count)| (scale.normalized(stance.rank) + 0.0, count))
+}
+
+/// Returns the mean distance of the members' ranks from the score on the scale of the service, 0 to 4; `None` without
+/// members of a known stance.
 pub fn dissent(stances: &Stances, score: f64) -> Option<f64> {
-    let Stances { bearish, cautious, neutral, constructive, bullish, .. } = *stances;
-    let counts = [bearish, cautious, neutral, constructive, bullish];
-    let members: usize = counts.iter().sum();
-    let ranks = [-2.0, -1.0, 0.0, 1.0, 2.0_f64];
-    let apart = ranks.iter().zip(counts).map(|(rank, count)| (rank - score).abs() * number(count));
+    let members: usize = normalized_counts(stances).map(|(_, count)| count).sum();
+    let score = stances.scale().normalized(score);
+    let apart =
+        normalized_counts(stances).map(|(rank, count)| (rank - score).abs() * number(count));
     (members > 0).then(|| apart.sum::<f64>() / number(members))
 }
 
 /// What changed from one session of a subject to the next. Both have a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Movement {
-    /// The score before and after; `None` if one of them has no consensus.
+    /// The score before and after; `None` if one of them has no consensus, or they have different stances.
     pub score: Option<(f64, f64)>,
     /// The members that changed sides.
     pub crossings: Vec<Crossing>,
@@ -153,7 +166,7 @@ pub struct Movement {
     pub missing: Vec<MemberId>,
 }
 
-/// A member that changed sides: from a positive rank to a negative one, or the other way.
+/// A member that changed sides: from a rank above the middle to one below it, or the other way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crossing {
     /// The member.
@@ -168,6 +181,8 @@ pub struct Crossing {
 pub fn movement(before: &Session, after: &Session) -> Option<Movement> {
     let (from, to) = (before.snapshot.as_deref()?, after.snapshot.as_deref()?);
     let scores = from.figures.consensus.as_ref().zip(to.figures.consensus.as_ref());
+    let scales = [before, after].map(|session| session.declaration.scale());
+    let scores = scores.filter(|_| scales[0] == scales[1]);
     let is_quoted = |member: &MemberId| to.quotes.iter().any(|quote| quote.member_id == *member);
     let expected: Vec<_> = match &after.roster {
         Some(roster) => roster.expected().collect(),
@@ -175,15 +190,23 @@ pub fn movement(before: &Session, after: &Session) -> Option<Movement> {
     };
     Some(Movement {
         score: scores.map(|(from, to)| (from.score, to.score)),
-        crossings: to.quotes.iter().filter_map(|quote| crossing(&from.quotes, quote)).collect(),
+        crossings: to
+            .quotes
+            .iter()
+            .filter_map(|quote| crossing(&from.quotes, quote, scales))
+            .collect(),
         missing: expected.into_iter().filter(|member| !is_quoted(member)).cloned().collect(),
     })
 }
 
-fn crossing(before: &[Quote], after: &Quote) -> Option<Crossing> {
+fn crossing(
+    before: &[Quote],
+    after: &Quote,
+    [earlier, later]: [&StanceScale; 2],
+) -> Option<Crossing> {
     let before = before.iter().find(|quote| quote.member_id == after.member_id)?;
-    let (from, to) = (Position::of_quote(before)?, Position::of_quote(after)?);
-    (from.rank.signum() * to.rank.signum() < 0).then(|| Crossing {
+    let (from, to) = (Position::of_quote(earlier, before)?, Position::of_quote(later, after)?);
+    (from.rank * to.rank < 0.0).then(|| Crossing {
         member: after.member_id.clone(),
         from: before.stance.as_str().to_owned(),
         to: after.stance.as_str().to_owned(),
@@ -210,8 +233,7 @@ pub fn member_figures<'a>(
     let mut distances = Vec::new();
     for (own, session) in counted {
         distances.extend(distance_from_others(own, session).map(f64::abs));
-        let consensus = session.consensus.as_ref();
-        if let Some(against) = consensus.and_then(|it| is_against(own, it.stance)) {
+        if let Some(against) = is_against(own, session) {
             figures.decided += 1;
             figures.against += usize::from(against);
         }
@@ -221,7 +243,7 @@ pub fn member_figures<'a>(
 }
 
 /// Returns the distance of a position that counts in these figures from the score of the others: −4 to 4, positive where it is more
-/// bullish. `None` without others.
+/// bullish. `None` without others, and where the score is no mean.
 ///
 /// The score of the others follows from that of all: both are means weighted by confidence.
 pub fn distance_from_others(own: Position, figures: &Figures) -> Option<f64> {
@@ -229,36 +251,32 @@ pub fn distance_from_others(own: Position, figures: &Figures) -> Option<f64> {
     /// mean nothing.
     const PRECISION: f64 = 1e-9;
     let consensus = figures.consensus.as_ref()?;
+    if consensus.method.unwrap_or_default() != Method::Mean {
+        return None;
+    }
     let stances = &figures.stances;
-    let counts = [
-        (-2.0, stances.bearish),
-        (-1.0, stances.cautious),
-        (0.0, stances.neutral),
-        (1.0, stances.constructive),
-        (2.0, stances.bullish),
-    ];
-    let members: usize = counts.iter().map(|(_, count)| count).sum();
+    let members: usize = normalized_counts(stances).map(|(_, count)| count).sum();
     let others = number(members.checked_sub(1).filter(|others| *others > 0)?);
-    let rank = f64::from(own.rank);
+    let rank = own.rank;
     let total = consensus.confidence * number(members);
     let of_others = total - own.confidence;
     let score = if of_others > PRECISION * number(members) {
-        (consensus.score * total - rank * own.confidence) / of_others
+        let score = stances.scale().normalized(consensus.score);
+        (score * total - rank * own.confidence) / of_others
     } else {
         // All of the others have a confidence of 0.
-        (counts.iter().map(|(rank, count)| rank * number(*count)).sum::<f64>() - rank) / others
+        let ranks = normalized_counts(stances).map(|(rank, count)| rank * number(count));
+        (ranks.sum::<f64>() - rank) / others
     };
     Some(((rank - score) / PRECISION).round() * PRECISION)
 }
 
-/// Returns whether a position is on the other side of the consensus. `None` if the consensus is
-/// neutral: it has no other side. A neutral position is never against.
-pub fn is_against(own: Position, consensus: &str) -> Option<bool> {
-    match consensus {
-        "bearish" | "cautious" => Some(own.rank > 0),
-        "constructive" | "bullish" => Some(own.rank < 0),
-        _ => None,
-    }
+/// Returns whether a position is on the other side of the consensus. `None` without a consensus, and if it is in the
+/// middle, as neutral is: it has no other side. A position in the middle is never against.
+pub fn is_against(own: Position, figures: &Figures) -> Option<bool> {
+    let (scale, consensus) = (figures.stances.scale(), figures.consensus.as_ref()?);
+    let side = scale.normalized(scale.rank(&consensus.stance)?);
+    (side != 0.0).then_some(own.rank * side < 0.0)
 }
 
 /// Returns how often the stance differs from the one before. All stances are of one subject, oldest first.
@@ -270,6 +288,7 @@ pub fn stance_changes<'a>(stances: impl IntoIterator<Item = &'a Stance>) -> usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Consensus, Participation};
 
     #[test]
     fn stage_follows_from_state_and_deadline() {
@@ -288,8 +307,8 @@ mod tests {
         }
     }
 
-    fn stances([bearish, cautious, neutral, constructive, bullish]: [usize; 5]) -> Stances {
-        Stances { bearish, cautious, neutral, constructive, bullish, other: 3 }
+    fn stances(counts: [usize; 5]) -> Stances {
+        Stances::of_service(counts, 3)
     }
 
     #[test]
@@ -318,20 +337,26 @@ mod tests {
         assert_eq!(dissent(&stances([0; 5]), 0.0), None);
     }
 
-    fn position(rank: i8, confidence: f64) -> Position {
-        Position { rank, confidence }
-    }
-
     #[test]
     fn neutral_is_never_against_and_has_no_other_side() {
         for (rank, consensus, expected) in [
-            (2, "cautious", Some(true)),
-            (-1, "cautious", Some(false)),
-            (0, "bullish", Some(false)),
-            (-2, "constructive", Some(true)),
-            (2, "neutral", None),
+            (2.0, "cautious", Some(true)),
+            (-1.0, "cautious", Some(false)),
+            (0.0, "bullish", Some(false)),
+            (-2.0, "constructive", Some(true)),
+            (2.0, "neutral", None),
         ] {
-            assert_eq!(is_against(position(rank, 1.0), consensus), expected, "{rank} {consensus}");
+            let stance = Stance::parse(consensus).unwrap();
+            let consensus = Consensus { stance, score: 0.0, confidence: 1.0, method: None };
+            let figures = Figures {
+                aggregated_at: Timestamp::EPOCH,
+                participation: Participation { members: 2, expected: None, rate: None },
+                quorum: None,
+                stances: Stances::default(),
+                consensus: Some(consensus.clone()),
+            };
+            let own = Position { rank, confidence: 1.0 };
+            assert_eq!(is_against(own, &figures), expected, "{rank} {}", consensus.stance.as_str());
         }
     }
 

@@ -37,6 +37,23 @@ pub struct Basis {
     pub spent: Option<StoredTake>,
 }
 
+impl Basis {
+    /// Returns the last revision that the member may file in the session.
+    pub fn cap(&self) -> Revision {
+        self.session.as_ref().map_or(Revision::CAP, |session| session.record.declaration.cap())
+    }
+
+    /// Returns the revision that the next take of the member in the session would be; `None` if it has filed all.
+    pub fn next_revision(&self) -> Option<Revision> {
+        Revision::after(self.latest).filter(|next| *next <= self.cap())
+    }
+
+    /// Returns how many takes the member may still file in the session.
+    pub fn takes_left(&self) -> u8 {
+        self.cap().get().saturating_sub(self.latest.map_or(0, Revision::get))
+    }
+}
+
 /// The facts that a change of a member is judged on.
 #[derive(Clone, Debug)]
 pub struct MemberBasis {

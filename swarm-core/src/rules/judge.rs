@@ -146,9 +146,12 @@ pub(super) const STANDING_CHECKS: [Check; 8] = [
     |evaluation| amendable(evaluation.session()?, evaluation.basis.latest),
 ];
 
-/// The checks of signature and nonce.
-const TAKE_CHECKS: [Check; 2] =
-    [|evaluation| evaluation.verify(), |evaluation| unspent(evaluation.basis)];
+/// The checks of stance, signature and nonce.
+const TAKE_CHECKS: [Check; 3] = [
+    |evaluation| evaluation.has_declared_stance(),
+    |evaluation| evaluation.verify(),
+    |evaluation| unspent(evaluation.basis),
+];
 
 /// A check passes or refuses. If it needs something that an earlier check did not find, it returns
 /// the refusal of that check.
@@ -207,7 +210,19 @@ impl<'a> Evaluation<'a> {
     }
 
     pub(super) fn revision(&self) -> Result<Revision, Refusal> {
-        Revision::after(self.basis.latest).ok_or(Refusal::CapReached)
+        self.basis.next_revision().ok_or_else(|| Refusal::CapReached { cap: self.basis.cap() })
+    }
+
+    /// Checks that a session which declares its stances declares that of the take.
+    fn has_declared_stance(&self) -> Result<(), Refusal> {
+        let declaration = &self.session()?.declaration;
+        let stance = self.submission.map(|submission| &submission.draft().stance);
+        match &declaration.stances {
+            Some(scale) if stance.is_some_and(|stance| !declaration.allows(stance)) => {
+                Err(Refusal::undeclared_stance(scale))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn verify(&mut self) -> Result<(), Refusal> {

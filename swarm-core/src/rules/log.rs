@@ -257,6 +257,7 @@ pub fn logged(session: &Session) -> LoggedSession {
         practice: session.practice,
         finish: session.finish,
         question: session.question.clone(),
+        declaration: session.declaration.clone(),
         opened_at: session.opened_at,
         published_at: session.published_at,
         outcome: session.outcome.clone(),

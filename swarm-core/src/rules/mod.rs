@@ -61,10 +61,7 @@ pub use mail::{
     Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MailText, MessageChange, QueuedMail, Reminder,
     StandardMailText, cancel, is_address, lease, reminder_due, retry, settle,
 };
-pub use membership::{
-    MemberChange, MemberRemoval, activate, admit, claim, deactivate, enrol, expire, has_expired,
-    may_be_read, reject, reject_competing_application, reset_claim, rotate, update,
-};
+pub use membership::*;
 pub use next_step::{NextStep, StepAct, StepBy, next_step, result_by};
 pub use own_key::replace_own_key;
 pub use policy::{PolicyKind, PolicyRefusal};

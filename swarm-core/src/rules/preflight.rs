@@ -56,7 +56,7 @@ pub fn preflight(basis: &Basis, draft: &Draft) -> Result<Preflight, Refusal> {
     let session = basis.session.as_ref().map(|session| &session.record);
     let window_closes_at = session.and_then(|session| session.window_closes_at);
     let revision = evaluation.revision().ok();
-    let takes_left = revision.map_or(0, |revision| Revision::CAP.get() - revision.get());
+    let takes_left = revision.map_or(0, |_| basis.takes_left().saturating_sub(1));
     let mut warnings = warnings(basis, &draft.submission);
     warnings.retain(|warning| concerns_take(warning, basis, draft));
     Ok(Preflight {
@@ -103,6 +103,7 @@ fn concerns_input(refusal: &Refusal, draft: &Draft) -> bool {
             !draft.was_replaced("date") && !draft.was_replaced("subjectId")
         }
         Refusal::BadSignature => draft.invalid.is_empty(),
+        Refusal::UndeclaredStance { .. } => !draft.was_replaced("stance"),
         _ => true,
     }
 }

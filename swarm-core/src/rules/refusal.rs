@@ -2,7 +2,8 @@
 
 use super::{PolicyRefusal, QuotaReached};
 use crate::domain::{
-    Day, Invalid, MailState, MemberId, MemberState, SessionState, SubjectId, TakeId,
+    Day, Invalid, MailState, MemberId, MemberState, Revision, SessionState, Stance, StanceScale,
+    SubjectId, TakeId,
 };
 
 /// Maximum number of sessions that are named when the session of a take does not exist.
@@ -44,6 +45,12 @@ pub enum Refusal {
     /// The member has no key to verify with.
     #[error("no registered key for member")]
     NoKey,
+    /// The session declares its stances, and that of the take is none of them.
+    #[error("stance not declared for this session")]
+    UndeclaredStance {
+        /// Those that it declares.
+        declared: Vec<Stance>,
+    },
     /// The signature does not verify.
     #[error("signature verification failed")]
     BadSignature,
@@ -51,8 +58,11 @@ pub enum Refusal {
     #[error("nonce already used by this member (replay); mint a fresh nonce to amend")]
     NonceUsed,
     /// The member has filed the maximum number of takes in this session.
-    #[error("amendment cap reached (5 takes per member per session)")]
-    CapReached,
+    #[error("amendment cap reached ({} per member per session)", takes(*.cap))]
+    CapReached {
+        /// The last revision that a member may file there.
+        cap: Revision,
+    },
     /// The session is aggregated, so takes cannot be amended.
     #[error("amendment window closed (session already aggregated); the take on file stands")]
     AmendmentClosed,
@@ -188,6 +198,12 @@ impl Refusal {
         Self::NoSession { open: Vec::new() }
     }
 
+    /// [`Self::UndeclaredStance`], with the stances that the session declares.
+    pub(crate) fn undeclared_stance(scale: &StanceScale) -> Self {
+        let declared = scale.stances().iter().map(|stance| stance.name.clone()).collect();
+        Self::UndeclaredStance { declared }
+    }
+
     /// Returns its text; of a bad field which one, and what is wrong with it.
     pub fn explained(&self) -> String {
         match self {
@@ -219,7 +235,7 @@ impl Refusal {
             self,
             Self::WindowClosed
                 | Self::NonceUsed
-                | Self::CapReached
+                | Self::CapReached { .. }
                 | Self::AmendmentClosed
                 | Self::LostRace
                 | Self::KeyRegistered(_)
@@ -246,6 +262,14 @@ impl Refusal {
                 | Self::NoRoster
                 | Self::BriefPublished
         )
+    }
+}
+
+/// The number of takes that a member may file, in words.
+fn takes(cap: Revision) -> String {
+    match cap.get() {
+        1 => "1 take".to_owned(),
+        cap => format!("{cap} takes"),
     }
 }
 

@@ -80,6 +80,7 @@ impl<'a> ScheduledWindow<'a> {
                     .resolves_after
                     .map(|millis| self.closes.plus_millis(millis)),
             },
+            declaration: self.entry.declaration.clone(),
             ..SessionDraft::new(self.day, self.subject_id.clone())
         }
     }

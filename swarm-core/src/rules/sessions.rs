@@ -423,8 +423,8 @@ pub fn withdraw(session: &Versioned<Session>, by: &Attribution) -> Result<Sessio
 /// Records the outcome of a session, in place of an earlier one. Its snapshot stays as it is.
 ///
 /// # Errors
-/// [`Refusal::SessionIsPractice`] and [`Refusal::SessionIsVoid`]: such a session counts for nothing;
-/// [`Refusal::SessionIsOpen`] unless its deadline has passed; [`Refusal::SessionIs`] unless it is aggregated.
+/// [`Refusal::InvalidRequest`] when the value is not on the scale of its stances; [`Refusal::SessionIsPractice`] and
+/// [`Refusal::SessionIsVoid`]: such a session counts for nothing; [`Refusal::SessionIsOpen`] unless its deadline has passed; [`Refusal::SessionIs`] unless it is aggregated.
 pub fn record_outcome(
     session: &Versioned<Session>,
     outcome: &OutcomeDraft,
@@ -432,6 +432,7 @@ pub fn record_outcome(
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
     let record = &session.record;
+    outcome.check(record.declaration.scale()).map_err(Refusal::InvalidRequest)?;
     if record.practice {
         return Err(Refusal::SessionIsPractice);
     }

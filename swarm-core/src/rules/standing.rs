@@ -9,7 +9,7 @@ use crate::domain::Revision;
 pub struct Standing {
     /// The refusal that the take would get; `None` if it would be filed.
     pub refusal: Option<Refusal>,
-    /// The revision that the take would become; `None` if the member has filed all five.
+    /// The revision that the take would become; `None` if the member has filed all.
     pub revision: Option<Revision>,
     /// How many takes the member may still file in that session, that one included.
     pub takes_left: u8,
@@ -19,9 +19,5 @@ pub struct Standing {
 pub fn standing(basis: &Basis) -> Standing {
     let mut evaluation = Evaluation::of_standing(basis);
     let refusal = STANDING_CHECKS.into_iter().find_map(|check| check(&mut evaluation).err());
-    Standing {
-        refusal,
-        revision: Revision::after(basis.latest),
-        takes_left: Revision::CAP.get() - basis.latest.map_or(0, Revision::get),
-    }
+    Standing { refusal, revision: basis.next_revision(), takes_left: basis.takes_left() }
 }

@@ -1,17 +1,16 @@
 //! The JSON Schema of a take, which briefs contain (API.md, 6.6).
 
 use crate::domain::json::Json;
-use crate::domain::{Body, Bucket, STANCES, Session};
+use crate::domain::{Body, Bucket, Session};
 
 /// The JSON Schema (2020-12) of a take. It accepts every take that a submission accepts, if the
 /// stance is a known one and the buckets are listed: optional fields may also be `null`, and
 /// weights are optional.
 pub(super) fn take_schema(session: &Session) -> Json {
+    let stances = session.declaration.scale().stances();
+    let stances = texts(stances.iter().map(|stance| stance.name.as_str()));
     let properties = Json::from([
-        (
-            "stance",
-            [("type", "string".into()), ("enum", texts(STANCES.map(|(name, _)| name)))].into(),
-        ),
+        ("stance", [("type", "string".into()), ("enum", stances)].into()),
         (
             "confidence",
             [("type", "number".into()), ("minimum", 0.0.into()), ("maximum", 1.0.into())].into(),

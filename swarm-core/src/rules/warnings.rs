@@ -61,7 +61,10 @@ pub fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
     let has_buckets = terms.is_some_and(|terms| terms.buckets.is_some());
     let missing = (has_buckets && draft.weights.is_none()).then_some(Warning::MissingWeights);
     let is_aggregated = terms.is_some_and(|terms| terms.state >= SessionState::Aggregated);
-    let stance = draft.stance.known().is_none().then_some(Warning::UnknownStance);
+    // A stance that is not among those declared is refused.
+    let is_free = terms.is_none_or(|terms| terms.declaration.stances.is_none());
+    let is_unknown = is_free && draft.stance.known().is_none();
+    let stance = is_unknown.then_some(Warning::UnknownStance);
     let fields = submission
         .unknown_fields()
         .iter()

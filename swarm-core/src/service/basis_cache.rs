@@ -191,7 +191,9 @@ impl Bytes for CachedSession {
         let roster = self.terms.record.roster.iter().flat_map(|roster| roster.entries());
         let roster = roster.map(|entry| 64 + entry.member_id.as_str().len()).sum::<usize>();
         let buckets = self.terms.record.buckets.iter().flatten();
-        512 + roster + buckets.map(|bucket| 64 + bucket.as_str().len()).sum::<usize>()
+        let stances = self.terms.record.declaration.stances.iter().flat_map(|it| it.stances());
+        let stances = stances.map(|stance| 64 + stance.name.as_str().len()).sum::<usize>();
+        512 + roster + stances + buckets.map(|bucket| 64 + bucket.as_str().len()).sum::<usize>()
     }
 }
 

@@ -56,7 +56,7 @@ impl Tenant {
     ) -> Result<(), Refusal> {
         let Some(policy) = &self.policy else { return Ok(()) };
         let (Some(member), Some(session)) = (&basis.member, &basis.session) else { return Ok(()) };
-        let Some(revision) = Revision::after(basis.latest) else { return Ok(()) };
+        let Some(revision) = basis.next_revision() else { return Ok(()) };
         let question = PolicyQuestion {
             tenant: self.id(),
             member: &member.record,

@@ -71,7 +71,7 @@ impl Tenant {
         let session = self.session_record(id).await?;
         let (value, snapshot) =
             counted_outcome(&session).zip(session.snapshot.as_ref()).ok_or(Refusal::NoOutcome)?;
-        let scores = scores(session.id, value, &snapshot.quotes);
+        let scores = scores(session.id, session.declaration.scale(), value, &snapshot.quotes);
         Ok((session, scores))
     }
 }

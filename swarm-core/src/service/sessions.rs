@@ -8,8 +8,8 @@ use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
     Attribution, Day, Invalid, MemberId, MemberState, OutcomeDraft, Quote, Roster, Session,
-    SessionDraft, SessionId, SessionPatch, SessionState, SessionSummary, StoredTake, SubjectId,
-    TakeId, Timestamp,
+    SessionDraft, SessionId, SessionPatch, SessionState, SessionSummary, StanceScale, StoredTake,
+    SubjectId, TakeId, Timestamp,
 };
 use crate::rules::{self, PublicTake, Refusal, Resource};
 use crate::store::{
@@ -600,7 +600,13 @@ impl Tenant {
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
         until_committed("record outcome", || async {
-            let judged = self.load(id).await?;
+            let judged = self.load(id).await;
+            if matches!(judged, Err(Error::Refused(_))) {
+                // A value that no session without a declaration has is refused first.
+                let scale = StanceScale::of_service();
+                outcome.check(scale).map_err(Refusal::InvalidRequest)?;
+            }
+            let judged = judged?;
             let now = self.store.now().await?;
             self.saved(rules::record_outcome(&judged, outcome, now, by)?).await
         })

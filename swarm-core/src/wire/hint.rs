@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::domain::json::{self, ErrorPosition, Json, NotJson};
-use crate::domain::{Day, Invalid, PublicKey, SubjectId};
+use crate::domain::{Day, Invalid, PublicKey, Stance, SubjectId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{
     ClaimFault, MAX_SESSIONS_NAMED, QuotaReached, Refusal, RosterNotice, shape_fault,
@@ -27,6 +27,7 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
         | Refusal::InvalidChallengeRequest(invalid)
         | Refusal::InvalidTokenClaim(invalid)
         | Refusal::InvalidMemo(invalid) => Some(field_hint(invalid, body)),
+        Refusal::UndeclaredStance { declared } => Some(stance_hint(declared, body)),
         Refusal::BadSignature => Some(DIAGNOSE.to_owned()),
         Refusal::BadApplication { .. } => Some(application_hint(body)),
         Refusal::QuotaReached(reached) => Some(quota_hint(reached)),
@@ -75,6 +76,14 @@ fn application_hint(body: &[u8]) -> String {
         }
         None => DIAGNOSE.to_owned(),
     }
+}
+
+/// Names the stances that a session declares, because that of the take is none of them.
+fn stance_hint(declared: &[Stance], body: &[u8]) -> String {
+    let name = |stance: &Stance| quote(&Json::from(stance.as_str()));
+    let declared: Vec<_> = declared.iter().map(name).collect();
+    let rule = format!("must be one of {}", declared.join(", "));
+    field_hint(&Invalid { field: "stance", rule }, body)
 }
 
 /// Names the sessions that accept takes, because the one that the take is for does not exist.

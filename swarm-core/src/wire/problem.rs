@@ -75,6 +75,7 @@ problems! {
     InvalidRequest = 400 "invalid-request" Operators says "invalid request", "Correct the field that detail names.";
     InvalidDiagnosis = 400 "invalid-diagnosis" Everyone says "invalid diagnosis", "Send the complete body of a submission, an application or a token claim, and publicKey if the member has no registered key.";
     BadSignature = 400 "bad-signature" Everyone says "signature verification failed", "POST the same body to /api/swarm/diagnose: it explains what was signed instead of the canonical text.";
+    UndeclaredStance = 400 "undeclared-stance" Everyone says "stance not declared for this session", "Send one of the stances that the session declares: Swarm-Hint names them, and so do the session and its brief.";
     BadStance = 400 "bad-stance" Committee says "bad stance", "Send one of the five stances, in lower case.";
     BadConfidence = 400 "bad-confidence" Committee says "bad confidence", "Send a number from 0 to 1.";
     BodyTooShort = 400 "body-too-short" Committee says "body too short", "Write at least 80 characters.";
@@ -105,7 +106,7 @@ problems! {
     BodyTooSlow = 408 "body-too-slow" Everyone says "body too slow", "Send the body within 10 seconds.";
     WindowClosed = 409 "window-closed" Everyone says "submission window closed", "The deadline has passed, and waiting does not help: file in the next session.";
     NonceUsed = 409 "nonce-used" Everyone says "nonce already used by this member (replay); mint a fresh nonce to amend", "If the answer has recommendationId, this take is on file and nothing is left to do; to amend it, sign again with a fresh nonce.";
-    CapReached = 409 "cap-reached" Everyone says "amendment cap reached (5 takes per member per session)", "You have filed five takes in this session: the latest one counts.";
+    CapReached = 409 "cap-reached" Everyone says "amendment cap reached (5 takes per member per session)", "You have filed all the takes that this session allows, five unless it declares fewer: the latest one counts.";
     AmendmentClosed = 409 "amendment-closed" Everyone says "amendment window closed (session already aggregated); the take on file stands", "The session is aggregated: your takes in it can no longer be amended.";
     LostRace = 409 "lost-race" Everyone says "a concurrent submission from this member won the same revision; retry", "Another take of yours came first: send this one again.";
     PolicyConflict = 409 "policy-conflict" Everyone, "A rule of this desk is in the way of the take: the body says which.";
@@ -162,7 +163,8 @@ impl From<&Refusal> for Problem {
                 PolicyKind::Forbidden => Self::PolicyForbids,
                 PolicyKind::Conflict => Self::PolicyConflict,
             },
-            Refusal::CapReached => Self::CapReached,
+            Refusal::CapReached { .. } => Self::CapReached,
+            Refusal::UndeclaredStance { .. } => Self::UndeclaredStance,
             Refusal::AmendmentClosed => Self::AmendmentClosed,
             Refusal::LostRace => Self::LostRace,
             Refusal::InvalidApplication(_) => Self::InvalidApplication,
@@ -260,7 +262,7 @@ mod tests {
             R::NoKey,
             R::BadSignature,
             R::NonceUsed,
-            R::CapReached,
+            R::CapReached { cap: crate::domain::Revision::CAP },
             R::AmendmentClosed,
             R::LostRace,
             R::InvalidApplication(invalid()),

@@ -3,6 +3,7 @@
 mod aggregate;
 mod bundles;
 mod committee;
+mod declared;
 mod diagnose;
 mod layering;
 mod preflight;

@@ -127,7 +127,7 @@ fn expected(facts: &Against) -> Vec<Refusal> {
         (session && member && facts.not_listed, Refusal::NotOnRoster),
         (session && member && !facts.not_listed && facts.excused, Refusal::Excused),
         (member && facts.no_key, Refusal::NoKey),
-        (facts.revisions == 5, Refusal::CapReached),
+        (facts.revisions == 5, Refusal::CapReached { cap: Revision::CAP }),
         (session && facts.aggregated && facts.revisions > 0, Refusal::AmendmentClosed),
         (member && !facts.no_key && facts.signature, Refusal::BadSignature),
         (facts.nonce, Refusal::NonceUsed),
@@ -204,7 +204,7 @@ fn every_invalid_field_is_reported_and_other_rules_are_checked() {
     assert_eq!((nothing.session, nothing.revision, nothing.millis_left), (None, None, None));
     let invalid = |refusal: &Refusal| matches!(refusal, Refusal::InvalidSubmission(_));
     let (invalid, others): (Vec<_>, Vec<_>) = nothing.findings.iter().partition(|one| invalid(one));
-    assert_eq!((invalid.len(), others), (7, vec![&Refusal::CapReached]));
+    assert_eq!((invalid.len(), others), (7, vec![&Refusal::CapReached { cap: Revision::CAP }]));
 }
 
 /// The warnings of a take with these members more, in a session with these facts.

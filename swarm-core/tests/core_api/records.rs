@@ -10,12 +10,12 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::{
     Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState, Message, MessageId, Name,
-    PublicKey, Revision, SecretHash, SessionDraft, Snapshot, SubjectId,
+    PublicKey, Revision, SecretHash, SessionDraft, SubjectId,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::KeyPair;
 use swarm_core::store::Collection;
-use swarm_core::store::records::Record;
+use swarm_core::store::records::{Record, read_snapshot};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 #[test]
@@ -49,7 +49,7 @@ fn session_record_round_trips_with_and_without_snapshot() {
     let convened = draft.unwrap().convened(SessionId(3), Timestamp::EPOCH);
     let convened = Session { version: 0, ..convened };
     read_back(&convened);
-    let snapshot = Snapshot::from_text(
+    let mut snapshot = object(
         r#"{ "aggregatedAt": "2026-11-21T22:46:00.000Z",
              "participation": { "members": 1, "expected": 1, "rate": 1 },
              "quorum": { "required": 2, "met": false },
@@ -60,6 +60,7 @@ fn session_record_round_trips_with_and_without_snapshot() {
              "quotes": [{ "takeId": 4, "memberId": "ada", "revision": 2, "stance": "cautious",
                           "confidence": 0.5, "body": "" }] }"#,
     );
+    let snapshot = read_snapshot(&mut snapshot, &convened.declaration);
     let snapshot = Some(Arc::new(snapshot.unwrap()));
     let published = Session { snapshot, published_at: Some(Timestamp::EPOCH), ..convened };
     read_back(&published);

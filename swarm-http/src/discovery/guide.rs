@@ -1,4 +1,5 @@
-//! The guides `/skill.md` and `/llms.txt`, with the origin in use and the state of the tenant (API.md, 9.1).
+//! The guides `/skill.md` and `/llms.txt`, and the programs of the first, with the origin in use and the state of the
+//! tenant (API.md, 9.1).
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
     let State { tenant, name, origin, open, for_newcomers, subjects, more_subjects, .. } =
         state(&request).await?;
     let service = request.public_origin();
+    let problems = problems_of(Audience::Everyone);
     markdown(&Skill {
         tenant,
         name,
@@ -26,9 +28,46 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
         for_newcomers,
         subjects,
         more_subjects,
-        problems: problems_of(Audience::Everyone),
-        committee: problems_of(Audience::Committee),
+        problems,
     })
+}
+
+/// `/skill/committee.md`: how an agent files takes of the daily committee.
+pub(crate) async fn committee(request: RequestContext) -> Reply {
+    let name = one_line(&request.served.config().name);
+    markdown(&Committee {
+        name,
+        origin: request.origin(),
+        problems: problems_of(Audience::Committee),
+    })
+}
+
+/// A program of the guide: a text, in which `{{ origin }}` and `{{ service }}` are replaced.
+pub(crate) struct Program {
+    kind: &'static str,
+    text: &'static str,
+}
+
+pub(crate) const PYTHON: Program = Program {
+    kind: "text/plain; charset=utf-8",
+    text: include_str!("../../templates/discovery/member.py"),
+};
+pub(crate) const SHELL: Program = Program {
+    kind: "text/plain; charset=utf-8",
+    text: include_str!("../../templates/discovery/member.sh"),
+};
+pub(crate) const NODE: Program = Program {
+    kind: "text/javascript; charset=utf-8",
+    text: include_str!("../../templates/discovery/member.mjs"),
+};
+
+impl Program {
+    /// `/skill/member.py` and its siblings.
+    pub(crate) async fn serve(self, request: RequestContext) -> Reply {
+        let text = self.text.replace("{{ origin }}", &request.origin());
+        let text = text.replace("{{ service }}", &request.public_origin());
+        Ok(Answer::new(StatusCode::OK, self.kind, text))
+    }
 }
 
 /// `/llms.txt`: what the service is, with links (llmstxt.org).
@@ -51,7 +90,14 @@ struct Skill {
     subjects: Vec<String>,
     more_subjects: bool,
     problems: Vec<Problem>,
-    committee: Vec<Problem>,
+}
+
+#[derive(Template)]
+#[template(path = "discovery/committee.md", escape = "none")]
+struct Committee {
+    name: String,
+    origin: String,
+    problems: Vec<Problem>,
 }
 
 #[derive(Template)]

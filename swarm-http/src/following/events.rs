@@ -6,15 +6,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use futures_util::{Stream, StreamExt as _};
+use swarm_core::Error;
 use swarm_core::domain::Seq;
-use swarm_core::service::LogFilter;
-use swarm_core::{Error, Tenant};
+use swarm_core::service::{Followed, LogFilter};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::Place;
 use crate::log_tail::{Recent, event_text};
 use crate::tenants::ServedTenant;
+use crate::workers::WorkerPool;
 
 /// Time without an event after which a comment shows that the stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -22,10 +23,15 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Entries that are read from the store at a time.
 const ROWS: usize = 250;
 
+/// A stream that has more entries before it than this reads them on the worker pool, so that requests do not wait for the texts
+/// of all of them.
+const NEAR: u64 = 128;
+
 /// A stream of the entries of a tenant's log, which begins when it is first polled.
 #[derive(Clone)]
 pub(crate) struct EventStream {
     pub(crate) served: Arc<ServedTenant>,
+    pub(crate) workers: Arc<WorkerPool>,
     /// The number of the log.
     pub(crate) log: u64,
     /// The number after which it begins.
@@ -70,27 +76,27 @@ impl Reader {
         let log = self.stream.log;
         loop {
             let recent = Arc::clone(&self.tail.borrow_and_update());
-            match recent.text_after(log, self.stream.after, &self.stream.filter) {
+            let stream = &mut self.stream;
+            let near = recent.text_near(log, stream.after, &stream.filter, NEAR);
+            let is_near = near.is_some();
+            let text = match near {
                 Some(text) => {
-                    self.stream.after = self.stream.after.max(recent.end);
-                    if !text.is_empty() {
-                        return Ok(Some(text));
-                    }
+                    stream.after = stream.after.max(recent.end);
+                    text
                 }
-                None => {
-                    if self.tenant().log_position().await?.log != log {
-                        return Ok(None);
+                None => match stream.read_on().await? {
+                    Some((text, last)) => {
+                        stream.after = last;
+                        text
                     }
-                    let entries = self.tenant().entries_after(self.stream.after, ROWS).await?;
-                    let Some(last) = entries.last() else { return Ok(None) };
-                    let last = last.line.seq;
-                    let text = event_text(entries.iter(), &self.stream.filter);
-                    self.stream.after = last;
-                    if !text.is_empty() {
-                        return Ok(Some(text.into()));
-                    }
-                    continue;
-                }
+                    None => return Ok(None),
+                },
+            };
+            if !text.is_empty() {
+                return Ok(Some(text));
+            }
+            if !is_near {
+                continue;
             }
             match timeout_at(deadline, self.tail.changed()).await {
                 Ok(Ok(())) => {}
@@ -99,8 +105,22 @@ impl Reader {
             }
         }
     }
+}
 
-    fn tenant(&self) -> &Tenant {
-        self.stream.served.tenant()
+impl EventStream {
+    /// The next entries from the store, with the number of the last one. `None` if there are none, or another log has begun.
+    async fn read_on(&self) -> Result<Option<(Bytes, Seq)>, Error> {
+        let (tenant, filter) = (self.served.tenant().clone(), self.filter.clone());
+        let (log, after) = (self.log, self.after);
+        let read = async move {
+            if tenant.log_position().await?.log != log {
+                return Ok(None);
+            }
+            let entries = tenant.entries_after(after, ROWS).await?;
+            let text =
+                |last: &Followed| (Bytes::from(event_text(entries.iter(), &filter)), last.line.seq);
+            Ok(entries.last().map(text))
+        };
+        self.workers.run(self.served.jobs(), read).await
     }
 }

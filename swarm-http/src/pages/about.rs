@@ -79,14 +79,17 @@ fn figure(rank: i8) -> String {
 
 impl Example {
     fn new() -> Self {
+        let rank = |name: &str| STANCES.iter().find(|(stance, _)| *stance == name).map(|it| it.1);
+        let ranks = EXAMPLE.map(|(name, _)| rank(name).unwrap_or_default());
         let positions = EXAMPLE.map(|(name, confidence)| Position {
-            rank: stance::rank(name).unwrap_or_default(),
+            rank: rank(name).unwrap_or_default().into(),
             confidence,
         });
-        let product = |position: &Position| f64::from(position.rank) * position.confidence;
-        let rows = EXAMPLE.iter().zip(&positions).map(|((name, confidence), position)| Row {
+        let product = |position: &Position| position.rank * position.confidence;
+        let rows = EXAMPLE.iter().zip(ranks).zip(&positions);
+        let rows = rows.map(|(((name, confidence), rank), position)| Row {
             stance: stance::word(name, None),
-            rank: figure(position.rank),
+            rank: figure(rank),
             confidence: format!("{confidence:.2}"),
             product: signed(product(position)),
         });

@@ -5,7 +5,7 @@ use swarm_core::domain::{
     Operation, SessionAct, SessionEntry, SessionState, TakeMarkAct, TakeMarkEntry,
 };
 use swarm_core::service::PageEntry;
-use swarm_core::{Error, MemberId, Tenant, Timestamp};
+use swarm_core::{Error, MemberId, Tenant, Timestamp, json};
 
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
@@ -45,15 +45,10 @@ pub(super) fn describe(
         }
         LogEntry::Member(entry) => {
             let act = match entry.act {
-                MemberAct::Activated => "activated",
-                MemberAct::Enrolled => "enrolled",
-                MemberAct::Updated => "updated",
-                MemberAct::Deactivated => "deactivated",
-                MemberAct::Claimed => "claimed",
-                MemberAct::ClaimReset => "claim reset",
-                MemberAct::KeyRotated if entry.endorsed.is_some() => "replaced its own key",
-                MemberAct::KeyRotated => "key rotated",
-                MemberAct::Erased => "erased",
+                MemberAct::KeyRotated if entry.endorsed.is_some() => {
+                    "replaced its own key".to_owned()
+                }
+                act => json::write(&act).trim_matches('"').replace('-', " "),
             };
             (format!("{} {act}", member_link(&entry.id, people)), entry.by.as_ref(), None)
         }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::Day;
+use swarm_core::domain::{Day, StanceScale};
 use swarm_core::rules::committee::PublicTake;
 use swarm_core::{CommitteeRefusal, Resource};
 
@@ -145,7 +145,8 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
             .as_deref()
             .filter(|_| !later)
             .map(|text| markdown(text, HeadingLevel::H2)),
-        field: (!dots.is_empty() && !later).then(|| stance_field(&dots, None)),
+        field: (!dots.is_empty() && !later)
+            .then(|| stance_field(StanceScale::of_service(), &dots, None)),
         rows,
         takes: session
             .takes
@@ -165,8 +166,9 @@ fn row(take: &PublicTake) -> StanceRow {
     StanceRow {
         who: Person { name: take.member_id.to_string(), href: None },
         take: None,
-        stance: take.stance.as_str().to_owned(),
+        stance: take.stance.into(),
         confidence: take.confidence.get(),
+        scale: StanceScale::of_service().clone(),
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use swarm_core::domain::{Confidence, SessionSummary, Snapshot, Stance};
-use swarm_core::rules::PublicTake;
+use swarm_core::domain::{Confidence, SessionSummary, Snapshot, Stance, StanceScale};
+use swarm_core::rules::{Position, PublicTake};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Refusal, Session, TakeId, Tenant};
 
@@ -32,14 +32,20 @@ pub(super) struct Voice<'a> {
     take: TakeId,
     stance: &'a Stance,
     confidence: Confidence,
-    /// The rank of the stance, if it is known.
-    rank: Option<i8>,
+    /// The rank of the stance on the scale of the service, −2 to 2, if it has one.
+    rank: Option<f64>,
     /// The text; `None` if it is withheld.
     body: Option<&'a str>,
 }
 
-/// The voices of a session, as far as they are not sealed.
+/// The rank of a stance on the scale of the service, −2 to 2.
+fn rank_of(scale: &StanceScale, stance: &Stance, confidence: Confidence) -> Option<f64> {
+    Position::of(scale, stance, confidence).map(|position| position.rank)
+}
+
+/// The voices of a session with this scale, as far as they are not sealed.
 pub(super) fn voices<'a>(
+    scale: &StanceScale,
     snapshot: Option<&'a Snapshot>,
     latest: &'a [PublicTake],
 ) -> Vec<Voice<'a>> {
@@ -49,7 +55,7 @@ pub(super) fn voices<'a>(
             take: quote.take_id,
             stance: &quote.stance,
             confidence: quote.confidence,
-            rank: quote.stance.known(),
+            rank: rank_of(scale, &quote.stance, quote.confidence),
             body: quote.body.as_ref().map(|body| body.as_str()),
         });
         return quotes.collect();
@@ -61,7 +67,7 @@ pub(super) fn voices<'a>(
             take: take.id,
             stance: &draft.stance,
             confidence: draft.confidence,
-            rank: draft.stance.known(),
+            rank: rank_of(scale, &draft.stance, draft.confidence),
             body: take.withheld.is_none().then(|| draft.body.as_str()),
         }
     });
@@ -92,9 +98,14 @@ pub(super) struct QuoteView {
 
 impl Sides {
     /// The sides; `None` where nobody is on either.
-    pub(super) fn of(voices: &[Voice<'_>], alike: &Alike, people: &People) -> Option<Self> {
-        let side = |title: &'static str, sign: i8, stances: &str| {
-            let count = on_side(voices, sign).count();
+    pub(super) fn of(
+        scale: &StanceScale,
+        voices: &[Voice<'_>],
+        alike: &Alike,
+        people: &People,
+    ) -> Option<Self> {
+        let side = |title: &'static str, sign: i8| {
+            let (count, stances) = (on_side(voices, sign).count(), stances_of(scale, sign));
             Side {
                 title,
                 members: match count {
@@ -107,17 +118,38 @@ impl Sides {
                     .map(|(voice, words)| QuoteView {
                         who: people.person(voice.member),
                         take: links::take(voice.take),
-                        stance: stance::stance(voice.stance, voice.confidence),
+                        stance: stance::on_scale(scale, voice.stance, Some(voice.confidence)),
                         words: first_words(words, MAX_QUOTE),
                         alike: alike.text(words),
                     })
                     .collect(),
             }
         };
-        let both =
-            [side("For", 1, "bullish or constructive"), side("Against", -1, "bearish or cautious")];
+        let both = [side("For", 1), side("Against", -1)];
         both.iter().any(|side| !side.quotes.is_empty()).then_some(Self { both })
     }
+}
+
+/// The stances on a side, the strongest first: `bullish or constructive`.
+fn stances_of(scale: &StanceScale, sign: i8) -> String {
+    /// Maximum number of stances that are named.
+    const NAMED: usize = 3;
+    let is_of = |rank: f64| on(Some(scale.normalized(rank)), sign);
+    let of_side = scale.stances().iter().filter(|stance| is_of(stance.rank));
+    let mut names: Vec<_> = of_side.map(|stance| stance.name.as_str()).collect();
+    if sign > 0 {
+        names.reverse();
+    }
+    match names.len() {
+        ..=NAMED => names.join(" or "),
+        _ if sign > 0 => "above the middle".to_owned(),
+        _ => "below the middle".to_owned(),
+    }
+}
+
+/// Whether a rank is on this side of the middle.
+fn on(rank: Option<f64>, sign: i8) -> bool {
+    rank.is_some_and(|rank| rank * f64::from(sign) > 0.0)
 }
 
 /// The members that [`Sides`] names.
@@ -130,7 +162,7 @@ fn on_side<'v, 'a>(
     voices: &'v [Voice<'a>],
     sign: i8,
 ) -> impl Iterator<Item = &'v Voice<'a>> + use<'v, 'a> {
-    let is_on = move |voice: &&Voice<'_>| voice.rank.is_some_and(|rank| rank.signum() == sign);
+    let is_on = move |voice: &&Voice<'_>| on(voice.rank, sign);
     voices.iter().filter(is_on)
 }
 
@@ -214,39 +246,48 @@ pub(super) struct MoveView {
 /// A member's position in the last session and in this one.
 struct Step<'a> {
     member: &'a MemberId,
-    from: (&'a Stance, i8),
-    to: (&'a Stance, i8),
+    from: (&'a Stance, f64),
+    to: (&'a Stance, f64),
 }
 
 impl Step<'_> {
     fn is_crossing(&self) -> bool {
-        self.from.1.signum() * self.to.1.signum() < 0
+        self.from.1 * self.to.1 < 0.0
     }
 
-    fn length(&self) -> i8 {
+    fn length(&self) -> f64 {
         (self.to.1 - self.from.1).abs()
     }
 
-    fn view(&self, people: &People) -> MoveView {
-        let word = |stance: &Stance| stance::word(stance.as_str(), None);
-        MoveView { who: people.person(self.member), from: word(self.from.0), to: word(self.to.0) }
+    fn view(&self, [before, now]: [&StanceScale; 2], people: &People) -> MoveView {
+        MoveView {
+            who: people.person(self.member),
+            from: stance::on_scale(before, self.from.0, None),
+            to: stance::on_scale(now, self.to.0, None),
+        }
     }
 }
 
 /// The steps of the members that filed in both sessions, those that changed sides first, then the longest.
 fn steps<'a>(before: &'a Session, voices: &[Voice<'a>]) -> Vec<Step<'a>> {
+    let scale = before.declaration.scale();
     let quotes = before.snapshot.as_deref().map_or(&[][..], |snapshot| &snapshot.quotes);
     let known: HashMap<_, _> = quotes.iter().map(|quote| (&quote.member_id, quote)).collect();
     let step = |voice: &Voice<'a>| {
         let quote = *known.get(voice.member)?;
         Some(Step {
             member: voice.member,
-            from: (&quote.stance, quote.stance.known()?),
+            from: (&quote.stance, rank_of(scale, &quote.stance, quote.confidence)?),
             to: (voice.stance, voice.rank?),
         })
     };
     let mut steps: Vec<_> = voices.iter().filter_map(step).collect();
-    steps.sort_by_key(|step| (!step.is_crossing(), std::cmp::Reverse(step.length()), step.to.1));
+    steps.sort_by(|a, b| {
+        (!a.is_crossing())
+            .cmp(&!b.is_crossing())
+            .then(b.length().total_cmp(&a.length()))
+            .then(a.to.1.total_cmp(&b.to.1))
+    });
     steps
 }
 
@@ -280,12 +321,14 @@ impl Moves {
         times: TimeFormatter,
     ) -> Option<Self> {
         let steps = steps(before, voices);
-        let moved = steps.iter().filter(|step| step.length() > 0).count();
+        let scales = [before, session].map(|session| session.declaration.scale());
+        let moved = steps.iter().filter(|step| step.length() > 0.0).count();
         let views = |is_crossing: bool| {
             let these = steps
                 .iter()
-                .filter(move |step| step.length() > 0 && step.is_crossing() == is_crossing);
-            these.take(portion.of(MAX_MOVES)).map(|step| step.view(people)).collect::<Vec<_>>()
+                .filter(move |step| step.length() > 0.0 && step.is_crossing() == is_crossing);
+            let these = these.take(portion.of(MAX_MOVES));
+            these.map(|step| step.view(scales, people)).collect::<Vec<_>>()
         };
         let (crossed, shifted) = (views(true), views(false));
         (!steps.is_empty()).then(|| Self {
@@ -302,12 +345,15 @@ impl Moves {
 /// The members that [`Moves`] names.
 pub(super) fn moved_members(before: Option<&Session>, voices: &[Voice<'_>]) -> Vec<MemberId> {
     let steps = before.map(|before| steps(before, voices)).unwrap_or_default();
-    let moved = steps.iter().filter(|step| step.length() > 0).take(2 * MAX_MOVES);
+    let moved = steps.iter().filter(|step| step.length() > 0.0).take(2 * MAX_MOVES);
     moved.map(|step| step.member.clone()).collect()
 }
 
-/// The scores of two results and their difference; `None` unless both have a consensus and met their quorums.
+/// The scores of two results and their difference; `None` unless both have a consensus on one scale and met their quorums.
 fn score_text(before: &Session, session: &Session) -> Option<String> {
+    if before.declaration.scale() != session.declaration.scale() {
+        return None;
+    }
     let score = |session: &Session| {
         let figures = &session.snapshot.as_deref()?.figures;
         let is_result = figures.quorum.as_ref().is_none_or(|quorum| quorum.met);

@@ -183,7 +183,7 @@ pub(super) fn summary(session: &SessionSummary, times: TimeFormatter) -> String 
         let until = until.map(|at| format!(", until {}", times.time_text(at))).unwrap_or_default();
         return format!("{}{until}.", stage_text::flagged(session, times));
     };
-    let filed = super::lists::counts(&figures.stances).words();
+    let filed = super::charts::Counts::of(&figures.stances).words();
     let practice = if session.practice { "Practice: " } else { "" };
     match ResultView::words(figures) {
         Some(words) => format!("{practice}{words}: {filed}."),

@@ -5,7 +5,7 @@ use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
 use std::fmt::Write as _;
 
-use swarm_core::domain::{SessionSummary, SubjectId};
+use swarm_core::domain::{STANCES, SessionSummary, SubjectId};
 use swarm_core::json;
 use swarm_core::rules::{Counting, PublicTake, dissent, distance_from_others};
 use swarm_core::store::SessionList;
@@ -213,13 +213,16 @@ fn session_row(session: &SessionSummary, times: TimeFormatter) -> Vec<Cell> {
             .and_then(|figures| figures.quorum.as_ref())
             .map_or(Cell::Empty, |quorum| Cell::Flag(quorum.met)),
         number(score),
-        text(consensus.map(|consensus| consensus.stance.to_owned())),
+        text(consensus.map(|consensus| consensus.stance.as_str().to_owned())),
         number(consensus.map(|consensus| consensus.confidence)),
         number(figures.zip(score).and_then(|(it, score)| dissent(&it.stances, score))),
     ];
-    let counts = figures.map(|figures| super::lists::counts(&figures.stances));
-    let known = (0..5).map(|at| counts.and_then(|counts| counts.known.get(at).copied()));
-    row.extend(known.chain([counts.map(|counts| counts.other)]).map(count));
+    // The columns are the stances of the service: of a session with its own they are empty.
+    let stances = figures.map(|figures| &figures.stances);
+    let stances = stances.filter(|_| session.declaration.stances.is_none());
+    let known = (0..STANCES.len()).map(|at| stances?.counts().nth(at).map(|(_, count)| count));
+    let other = stances.map(|stances| stances.other());
+    row.extend(known.chain([other]).map(count));
     row
 }
 

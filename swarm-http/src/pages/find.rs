@@ -244,10 +244,11 @@ async fn subjects(request: &RequestContext, needle: &Needle, most: usize) -> Res
     let board = request.served.overview().await.board(request.tenant()).await?;
     let found: Vec<_> = board.subjects().filter(|trend| is_in(needle, trend)).collect();
     let hit = |trend: &&std::sync::Arc<SubjectTrend>| {
-        let consensus = trend.latest()[0].and_then(|point| point.figures.consensus.as_ref());
-        let score = consensus.map(|consensus| {
+        let figures = trend.latest()[0].map(|point| &point.figures);
+        let consensus = figures.and_then(|it| it.consensus.as_ref().map(|found| (it, found)));
+        let score = consensus.map(|(figures, consensus)| {
             let score = super::charts::signed(consensus.score);
-            Markup(format!("<strong>{score}</strong> {}", stance::word(consensus.stance, None)))
+            Markup(format!("<strong>{score}</strong> {}", stance::of_consensus(figures, consensus)))
         });
         Hit {
             href: links::subject(&trend.id),

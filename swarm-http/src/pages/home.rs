@@ -13,9 +13,9 @@ use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
 
 use super::about::{self, Step};
-use super::charts::strip;
+use super::charts::{Counts, strip};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{Named, SessionRow, Subjects, TakeView, counts_of, no_result_texts};
+use super::lists::{Named, SessionRow, Subjects, TakeView, no_result_texts};
 use super::markup::{Markup, clipped};
 use super::people::People;
 use super::subject_card::SubjectCard;
@@ -206,7 +206,8 @@ fn open_session(
     let ids: Vec<_> = takes.iter().map(PublicTake::member_id).collect();
     let summary = session.summary();
     let open = takes.iter().filter_map(PublicTake::open);
-    let counts = counts_of(open.clone().map(|take| take.draft().stance.as_str()));
+    let scale = session.declaration.scale();
+    let counts = Counts::of_each(scale, open.clone().map(|take| &take.draft().stance));
     let question = summary.question.text.as_ref();
     OpenSession {
         href: links::session(session.id),

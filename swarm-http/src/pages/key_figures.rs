@@ -78,15 +78,16 @@ impl KeyFigures {
 /// The score and the nearest stance, set apart where the quorum was missed.
 fn score(consensus: &Consensus, figures: &Figures) -> (Markup, Markup) {
     let figure = super::charts::signed(consensus.score);
-    let stance = stance::word(consensus.stance, None);
+    let stance = stance::of_consensus(figures, consensus);
+    let range = super::charts::range(figures.stances.scale());
     match &figures.quorum {
         Some(quorum) if !quorum.met => {
-            let label = "score, from −2 to +2; without a quorum it is no result";
-            (Markup(format!("<span class=\"unmet\">({figure})</span>")), Markup::text(label))
+            let label = format!("score, from {range}; without a quorum it is no result");
+            (Markup(format!("<span class=\"unmet\">({figure})</span>")), Markup::text(&label))
         }
         _ => (
             Markup(format!("{figure} {stance}")),
-            Markup::text("score, from −2 to +2, and nearest stance"),
+            Markup::text(&format!("score, from {range}, and nearest stance")),
         ),
     }
 }

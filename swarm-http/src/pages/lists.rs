@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::sync::Arc;
 use swarm_core::domain::{
-    Memo, Quote, SessionSummary, Snapshot, Stances, Subject, SubjectId, Withheld,
+    Memo, Quote, SessionSummary, Snapshot, Stance, StanceScale, Subject, SubjectId, Withheld,
 };
 use swarm_core::rules::{Counting, PublicTake, counting};
 use swarm_core::{Error, MemberId, Refusal, SessionId, Take, TakeId, Tenant};
@@ -114,7 +114,7 @@ impl SessionRow {
     pub(super) fn without_subject(session: &SessionSummary, times: TimeFormatter) -> Self {
         let figures = session.figures.as_ref().filter(|_| session.counts());
         let counted = figures.filter(|figures| figures.participation.members > 0);
-        let counts = counted.map(|figures| counts(&figures.stances));
+        let counts = counted.map(|figures| Counts::of(&figures.stances));
         let is_open = session.voided.is_none() && session.figures.is_none();
         let until = session.window_closes_at.filter(|at| is_open && times.is_ahead(Some(*at)));
         Self {
@@ -128,25 +128,6 @@ impl SessionRow {
             until: until.map(|deadline| times.time(deadline)),
         }
     }
-}
-
-pub(super) fn counts(stances: &Stances) -> Counts {
-    let Stances { bearish, cautious, neutral, constructive, bullish, other } = *stances;
-    Counts { known: [bearish, cautious, neutral, constructive, bullish], other }
-}
-
-/// Counts these stances.
-pub(super) fn counts_of<'a>(stances: impl IntoIterator<Item = &'a str>) -> Counts {
-    let mut counts = Counts::default();
-    for name in stances {
-        let place = stance::rank(name);
-        let place = place.and_then(|rank| usize::try_from(rank + 2).ok());
-        match place.and_then(|place| counts.known.get_mut(place)) {
-            Some(count) => *count += 1,
-            None => counts.other += 1,
-        }
-    }
-    counts
 }
 
 /// What a take is about.
@@ -210,6 +191,15 @@ impl TakeView {
             earlier: Vec::new(),
             remarks: Vec::new(),
         }
+    }
+
+    /// With the mark that the stance has in a session with this scale.
+    pub(super) fn on_scale(self, scale: &StanceScale, take: &PublicTake) -> Self {
+        let stance = take.open().map(|take| {
+            let draft = take.draft();
+            stance::on_scale(scale, &draft.stance, Some(draft.confidence))
+        });
+        Self { stance: stance.unwrap_or(self.stance), ..self }
     }
 
     /// With subject, session and age, for lists of takes of several sessions.
@@ -302,43 +292,48 @@ pub(super) struct StanceRow {
     pub(super) who: Person,
     /// The path of the take, if it has a page.
     pub(super) take: Option<String>,
-    pub(super) stance: String,
+    pub(super) stance: Stance,
     pub(super) confidence: f64,
+    /// The scale of its session.
+    pub(super) scale: StanceScale,
 }
 
 impl StanceRow {
-    pub(super) fn of_take(take: &Take, people: &People) -> Self {
+    pub(super) fn of_take(scale: &StanceScale, take: &Take, people: &People) -> Self {
         let draft = take.draft();
         Self {
             who: people.person(&draft.member_id),
             take: Some(links::take(take.id)),
-            stance: draft.stance.as_str().to_owned(),
+            stance: draft.stance.clone(),
             confidence: draft.confidence.get(),
+            scale: scale.clone(),
         }
     }
 
-    pub(super) fn of_quote(quote: &Quote, people: &People) -> Self {
+    pub(super) fn of_quote(scale: &StanceScale, quote: &Quote, people: &People) -> Self {
         Self {
             who: people.person(&quote.member_id),
             take: Some(links::take(quote.take_id)),
-            stance: quote.stance.as_str().to_owned(),
+            stance: quote.stance.clone(),
             confidence: quote.confidence.get(),
+            scale: scale.clone(),
         }
     }
 
-    pub(super) fn rank(&self) -> Option<i8> {
-        stance::rank(&self.stance)
+    /// The place of the stance on the scale; `None` if it has no rank.
+    pub(super) fn place(&self) -> Option<usize> {
+        self.scale.place(&self.stance)
     }
 
     /// The stance with its mark.
     pub(super) fn word(&self) -> Markup {
-        stance::word(&self.stance, None)
+        stance::on_scale(&self.scale, &self.stance, None)
     }
 
-    /// A dot of the stance field; `None` for an unknown stance.
+    /// A dot of the stance field; `None` for a stance without a rank.
     pub(super) fn dot(&self) -> Option<Dot> {
         let (name, href) = (self.who.name.clone(), self.take.clone());
-        Some(Dot { name, href, rank: self.rank()?, confidence: self.confidence })
+        Some(Dot { name, href, place: self.place()?, confidence: self.confidence })
     }
 }
 

@@ -255,10 +255,15 @@ pub(super) fn open(takes: &[TakeInSession]) -> Vec<OpenTake> {
 }
 
 impl OpenTake {
+    /// The position of the stance, if it has a rank.
+    fn position(&self) -> Option<Position> {
+        Position::of_take(self.session.declaration.scale(), &self.take)
+    }
+
     /// The position of the stance, if the take counts in a snapshot.
     pub(super) fn counted(&self) -> Option<Position> {
         let counts = self.counting == Some(Counting::Counted) && self.session.counts();
-        Position::of_take(&self.take).filter(|_| counts)
+        self.position().filter(|_| counts)
     }
 }
 
@@ -349,7 +354,7 @@ fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> Strin
 
 /// A row of the table; `None` for a stance that the chart does not show.
 fn row(filed: &OpenTake, times: TimeFormatter) -> Option<(Markup, String, f64)> {
-    let Position { confidence, .. } = Position::of_take(&filed.take)?;
+    let Position { confidence, .. } = filed.position()?;
     let stance = filed.take.draft().stance.as_str().to_owned();
     Some((times.day(filed.session.date), stance, confidence))
 }
@@ -357,7 +362,7 @@ fn row(filed: &OpenTake, times: TimeFormatter) -> Option<(Markup, String, f64)> 
 /// The takes with known stances, oldest first, as a chart.
 fn line_chart(takes: &[&OpenTake], times: TimeFormatter) -> Option<Markup> {
     let point = |filed: &&OpenTake| {
-        let Position { rank, confidence } = Position::of_take(&filed.take)?;
+        let Position { rank, confidence } = filed.position()?;
         let day = times.day_text(filed.session.date);
         Some(Point {
             rank,
@@ -373,7 +378,8 @@ fn line_chart(takes: &[&OpenTake], times: TimeFormatter) -> Option<Markup> {
         1 => format!("Stance on {}", first.day.1),
         count => format!("Stances in {count} sessions, from {} to {}", first.day.1, last.day.1),
     };
-    Some(member_line(&points, &label))
+    let is_declared = takes.iter().any(|filed| filed.session.declaration.stances.is_some());
+    Some(member_line(&points, is_declared, &label))
 }
 
 fn line(filed: &OpenTake, subjects: &Subjects, times: TimeFormatter) -> Line {
@@ -388,6 +394,10 @@ fn line(filed: &OpenTake, subjects: &Subjects, times: TimeFormatter) -> Line {
             None => first_words(draft.body.as_str(), MAX_EXCERPT),
         },
         remark: no_result_text(&filed.session).or(filed.counting.and_then(uncounted_text)),
-        stance: stance::stance(&draft.stance, draft.confidence),
+        stance: stance::on_scale(
+            filed.session.declaration.scale(),
+            &draft.stance,
+            Some(draft.confidence),
+        ),
     }
 }

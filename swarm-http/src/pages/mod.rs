@@ -10,6 +10,7 @@ mod charts;
 mod citation;
 pub(crate) mod committee;
 pub(crate) mod console;
+mod declaration;
 mod differences;
 mod disagreement;
 mod error_page;

@@ -1,12 +1,12 @@
 //! What sessions ask, what came of them, and how near members were, on the pages of sessions and members.
 
 use swarm_core::Session;
-use swarm_core::domain::{Outcome, Question};
+use swarm_core::domain::{Outcome, Question, StanceScale};
 use swarm_core::rules::{
     CalibrationBin, MIN_SCORED, MemberRecord, Score, ScoreFigures, counted_outcome, scores,
 };
 
-use super::charts::signed;
+use super::charts::{range, signed};
 use super::links;
 use super::markup::Markup;
 use super::people::{People, Person};
@@ -43,6 +43,10 @@ pub(super) struct OutcomeView {
 pub(super) struct ScoresView {
     /// What the crowd said, on the scale of stances.
     pub(super) crowd: String,
+    /// The lowest and the highest rank.
+    pub(super) range: String,
+    /// The middle of the ranks.
+    pub(super) neutral: String,
     pub(super) crowd_loss: String,
     pub(super) neutral_loss: String,
     pub(super) rows: Vec<ScoreRow>,
@@ -80,17 +84,23 @@ impl OutcomeView {
 impl ScoresView {
     fn of(session: &Session, most: usize, people: &People) -> Option<Self> {
         let quotes = &session.snapshot.as_ref()?.quotes;
-        let found = scores(session.id, counted_outcome(session)?, quotes);
+        let scale = session.declaration.scale();
+        let found = scores(session.id, scale, counted_outcome(session)?, quotes);
         let crowd = found.crowd?;
         let row = |score: &Score| ScoreRow {
             who: people.person(&score.member_id),
             take: links::take(score.take_id),
-            said: on_scale(score.forecast.forecast),
+            said: on_scale(scale, score.forecast.forecast),
             loss: figure(score.forecast.loss),
             skill: signed_figure(score.skill),
         };
         Some(Self {
-            crowd: on_scale(crowd.forecast),
+            crowd: on_scale(scale, crowd.forecast),
+            range: range(scale),
+            neutral: match scale.middle() {
+                0.0 => "0.00".to_owned(),
+                middle => signed(middle),
+            },
             crowd_loss: figure(crowd.loss),
             neutral_loss: figure(found.neutral.loss),
             rows: found.scores.iter().take(most).map(row).collect(),
@@ -117,9 +127,9 @@ pub(super) fn value_text(value: f64) -> String {
     }
 }
 
-/// A forecast on the scale of stances, −2 to 2.
-fn on_scale(forecast: f64) -> String {
-    signed(4.0 * forecast - 2.0)
+/// A forecast on the scale of the stances of its session, −2 to 2 unless it declares others.
+fn on_scale(scale: &StanceScale, forecast: f64) -> String {
+    signed((scale.highest() - scale.lowest()) * forecast + scale.lowest())
 }
 
 /// A loss: `0.023`.
@@ -185,10 +195,12 @@ impl RecordView {
     }
 }
 
+/// Forecasts of sessions with different stances are on the scale of the service.
 fn calibration_row(bin: &CalibrationBin) -> [String; 4] {
-    let mean = |mean: Option<f64>| mean.map_or_else(|| "–".to_owned(), on_scale);
+    let shown = |forecast: f64| on_scale(StanceScale::of_service(), forecast);
+    let mean = |mean: Option<f64>| mean.map_or_else(|| "–".to_owned(), shown);
     [
-        format!("{} to {}", on_scale(bin.from), on_scale(bin.to)),
+        format!("{} to {}", shown(bin.from), shown(bin.to)),
         bin.n.to_string(),
         mean(bin.forecast),
         mean(bin.outcome),

@@ -4,13 +4,13 @@
 
 use http::StatusCode;
 use swarm_core::Session;
-use swarm_core::domain::{Figures, SessionState};
+use swarm_core::domain::{Figures, Method, SessionState};
 use swarm_core::rules::{Position, PublicTake, resolve};
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Rect, Transform};
 
-use super::charts::{STANCES, signed};
+use super::charts::{Counts, STANCES, signed, tone_of};
 use super::lettering::{fitted, shape, width};
-use super::lists::{self, counts_of};
+use super::lists;
 use super::result::ResultView;
 use super::stage_text;
 use super::time_text::TimeFormatter;
@@ -64,13 +64,23 @@ struct Card {
     positions: Vec<Position>,
     /// What stands in place of the field where there are no positions.
     empty: &'static str,
-    /// The members of each stance, from bearish to bullish, and of others.
-    counts: ([usize; 5], usize),
+    /// The members of each stance.
+    counts: Counts,
+}
+
+/// A score, and the nearest stance.
+struct Score {
+    score: f64,
+    /// Its place on the scale of the service, −2 to 2.
+    normalized: f64,
+    stance: String,
+    is_result: bool,
+    is_median: bool,
 }
 
 enum Figure {
-    /// A score, with the index of the nearest stance and whether it is a result.
-    Score(f64, usize, bool),
+    /// A score.
+    Score(Score),
     Words(&'static str),
 }
 
@@ -90,16 +100,19 @@ impl Card {
         let latest = resolve(takes);
         let open = latest.iter().filter_map(PublicTake::open);
         let snapshot = session.snapshot.as_deref();
+        let scale = session.declaration.scale();
         let (positions, counts) = match snapshot {
             Some(snapshot) => {
-                let stances = snapshot.quotes.iter().map(|quote| quote.stance.as_str());
-                let positions = snapshot.quotes.iter().filter_map(Position::of_quote).collect();
-                (positions, counts_of(stances))
+                let stances = snapshot.quotes.iter().map(|quote| &quote.stance);
+                let position = |quote| Position::of_quote(scale, quote);
+                let positions = snapshot.quotes.iter().filter_map(position).collect();
+                (positions, Counts::of_each(scale, stances))
             }
             None => {
-                let stances = open.clone().map(|take| take.draft().stance.as_str());
-                let positions = open.clone().filter_map(|it| Position::of_take(it)).collect();
-                (positions, counts_of(stances))
+                let stances = open.clone().map(|take| &take.draft().stance);
+                let open = open.clone();
+                let positions = open.filter_map(|take| Position::of_take(scale, take)).collect();
+                (positions, Counts::of_each(scale, stances))
             }
         };
         let figures = snapshot.map(|snapshot| &snapshot.figures);
@@ -116,7 +129,7 @@ impl Card {
                 (false, false) => "no stance of the five",
             },
             positions,
-            counts: (counts.known, counts.other),
+            counts,
         }
     }
 }
@@ -135,9 +148,13 @@ impl Figure {
         }
         let consensus = figures.and_then(|figures| Some((figures, figures.consensus.as_ref()?)));
         if let Some((figures, consensus)) = consensus {
-            let place = STANCES.iter().position(|stance| *stance == consensus.stance);
-            let is_result = figures.quorum.as_ref().is_none_or(|quorum| quorum.met);
-            return Self::Score(consensus.score, place.unwrap_or(2), is_result);
+            return Self::Score(Score {
+                score: consensus.score,
+                normalized: figures.stances.scale().normalized(consensus.score),
+                stance: consensus.stance.as_str().to_owned(),
+                is_result: figures.quorum.as_ref().is_none_or(|quorum| quorum.met),
+                is_median: consensus.method == Some(Method::WeightedMedian),
+            });
         }
         Self::Words(match (figures, session.state) {
             (Some(_), _) => "no consensus",
@@ -195,16 +212,20 @@ impl Card {
         write(pixels, &fitted(&self.day, SMALL, room), SMALL, (MARGIN, 210.0), QUIET);
         let room = FIELD.0 - MARGIN - 40.0;
         let mut y = 350.0;
-        match self.figure {
-            Figure::Score(score, place, is_result) => {
-                let figure = signed(score);
+        match &self.figure {
+            Figure::Score(score) => {
+                let is_result = score.is_result;
+                let figure = signed(score.score);
                 let figure = if is_result { figure } else { format!("({figure})") };
                 let color = if is_result { INK } else { AXIS_LINE };
                 write(pixels, &figure, FIGURE, (MARGIN, y), color);
                 y += 58.0;
-                let stance = STANCES.get(place).copied().unwrap_or_default();
-                let color = COLORS.get(place).copied().unwrap_or(INK);
-                let words = if is_result { stance } else { "mean of those filed" };
+                let color = color_of(tone_of(score.normalized.round()));
+                let words = match (is_result, score.is_median) {
+                    (true, _) => &*fitted(&score.stance, WORDS, room),
+                    (false, false) => "mean of those filed",
+                    (false, true) => "median of those filed",
+                };
                 write(pixels, words, WORDS, (MARGIN, y), if is_result { color } else { QUIET });
             }
             Figure::Words(words) => {
@@ -224,18 +245,18 @@ impl Card {
             rectangle(pixels, (column(rank) - 1.0, TOP, 2.0, AXIS - TOP), LINE);
         }
         rectangle(pixels, (FIELD.0, AXIS - 1.0, FIELD.1 - FIELD.0, 3.0), AXIS_LINE);
-        if let Figure::Score(score, _, is_result) = self.figure {
-            let x = column(score.clamp(-2.0, 2.0) as f32);
-            let color = if is_result { INK } else { AXIS_LINE };
+        if let Figure::Score(score) = &self.figure {
+            let x = column(score.normalized.clamp(-2.0, 2.0) as f32);
+            let color = if score.is_result { INK } else { AXIS_LINE };
             rectangle(pixels, (x - 2.0, TOP - 14.0, 4.0, AXIS - TOP + 14.0), color);
         }
         for (position, (x, y)) in self.positions.iter().zip(places(&self.positions)) {
-            let at = usize::try_from(position.rank.clamp(-2, 2) + 2).unwrap_or(2);
-            let color = COLORS.get(at).copied().unwrap_or(INK);
+            let tone = tone_of(position.rank);
+            let color = color_of(tone);
             for (radius, color) in [(RADIUS + 2.0, PAPER), (RADIUS, color)] {
                 fill(pixels, PathBuilder::from_circle(x, y, radius), color);
             }
-            if position.rank == 0 {
+            if tone == "neutral" {
                 // Hollow, as on the pages.
                 fill(pixels, PathBuilder::from_circle(x, y, RADIUS - 4.0), PAPER);
             }
@@ -244,31 +265,40 @@ impl Card {
 
     /// How many members have each stance, as one bar, with the sides below. Nothing where no stance is known.
     fn draw_bar(&self, pixels: &mut Pixmap) {
-        let (counts, other) = self.counts;
         let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
-        let total = number(counts.iter().sum::<usize>() + other);
+        let total = number(self.counts.by_tone().map(|(_, count)| count).sum());
         if total == 0.0 {
             return;
         }
         let (whole, mut x) = (WIDTH - 2.0 * MARGIN, MARGIN);
         rectangle(pixels, (x, BAR.0, whole, BAR.1), LINE);
-        for (count, color) in counts.into_iter().zip(COLORS).filter(|(count, _)| *count > 0) {
+        let known = self.counts.by_tone().filter(|(tone, count)| *count > 0 && *tone != "other");
+        for (tone, count) in known {
             let wide = whole * number(count) / total;
-            rectangle(pixels, (x, BAR.0, wide, BAR.1), color);
+            rectangle(pixels, (x, BAR.0, wide, BAR.1), color_of(tone));
             x += wide;
         }
-        let [bearish, cautious, neutral, constructive, bullish] = counts;
+        let of = |tones: [&str; 2]| {
+            let counts = self.counts.by_tone().filter(|(tone, _)| tones.contains(tone));
+            counts.map(|(_, count)| count).sum::<usize>()
+        };
         let (y, size) = (BAR.0 + BAR.1 + 34.0, 24.0);
         for (count, word, part) in [
-            (bearish + cautious, "against", 0.0),
-            (neutral, "neutral", 0.5),
-            (constructive + bullish, "for", 1.0),
+            (of(["bearish", "cautious"]), "against", 0.0),
+            (of(["neutral", "neutral"]), "neutral", 0.5),
+            (of(["constructive", "bullish"]), "for", 1.0),
         ] {
             let text = format!("{count} {word}");
             let x = MARGIN + (WIDTH - 2.0 * MARGIN - width(&text, size)) * part;
             write(pixels, &text, size, (x, y), QUIET);
         }
     }
+}
+
+/// The colour of a class of stances.
+fn color_of(tone: &str) -> Rgb {
+    let place = STANCES.iter().position(|stance| *stance == tone);
+    place.and_then(|place| COLORS.get(place)).copied().unwrap_or(INK)
 }
 
 fn column(rank: f32) -> f32 {
@@ -281,7 +311,7 @@ fn places(positions: &[Position]) -> Vec<(f32, f32)> {
     for position in positions.iter().take(MAX_DOTS) {
         let confidence = position.confidence.clamp(0.0, 1.0) as f32;
         let y = AXIS - 20.0 - (AXIS - TOP - 30.0) * confidence;
-        let mut x = column(f32::from(position.rank));
+        let mut x = column(position.rank as f32);
         let last = (x + 88.0).min(FIELD.1 - RADIUS);
         let overlaps = |x: f32| places.iter().any(|(a, b)| (a - x).hypot(b - y) < 2.0 * RADIUS);
         while x < last && overlaps(x) {
@@ -316,22 +346,29 @@ fn fill(pixels: &mut Pixmap, path: Option<tiny_skia::Path>, color: Rgb) {
 
 #[cfg(test)]
 mod tests {
+    use swarm_core::domain::Stances;
+
     use super::*;
+
+    fn score(score: f64, stance: &str) -> Figure {
+        let (stance, is_result, is_median) = (stance.to_owned(), true, false);
+        Figure::Score(Score { score, normalized: score, stance, is_result, is_median })
+    }
 
     fn card(subject: &str, members: i32) -> Card {
         let position = |nth: i32| Position {
-            rank: i8::try_from(nth % 5).unwrap_or_default() - 2,
+            rank: f64::from(nth % 5 - 2),
             confidence: f64::from(nth) / 5_000.0,
         };
         Card {
             desk: "Acme".to_owned(),
             subject: subject.to_owned(),
             day: "26 Nov 2026 · published".to_owned(),
-            figure: Figure::Score(0.7, 3, true),
+            figure: score(0.7, "constructive"),
             lines: vec!["9 of 11 agree".to_owned()],
             positions: (0..members).map(position).collect(),
             empty: "no takes yet",
-            counts: ([usize::try_from(members).unwrap(); 5], 3),
+            counts: Counts::of(&Stances::of_service([usize::try_from(members).unwrap(); 5], 3)),
         }
     }
 
@@ -351,7 +388,7 @@ mod tests {
         let plain = card("Aurora", 5);
         assert_eq!(pixels(&plain), pixels(&card("Aurora", 5)));
         assert_ne!(pixels(&plain), pixels(&card("Borealis", 5)));
-        let negative = Card { figure: Figure::Score(-0.7, 1, true), ..card("Aurora", 5) };
+        let negative = Card { figure: score(-0.7, "cautious"), ..card("Aurora", 5) };
         assert_ne!(pixels(&plain), pixels(&negative));
         let fewer = Card { lines: vec!["8 of 11 agree".to_owned()], ..card("Aurora", 5) };
         assert_ne!(pixels(&plain), pixels(&fewer));

@@ -26,7 +26,7 @@ impl ResultView {
         let consensus = figures.consensus.as_ref()?;
         Some(Self {
             score: signed(consensus.score),
-            stance: stance::word(consensus.stance, None),
+            stance: stance::of_consensus(figures, consensus),
             split: agreement_text(figures)?.split(',').next().unwrap_or_default().to_owned(),
             agreement: agreement_text(figures)?,
             quorum_missed: quorum_missed(figures),

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{Brief, LogLine, RosterEntry, SessionAct, SessionSummary, Snapshot};
+use swarm_core::domain::{
+    Brief, LogLine, Method, RosterEntry, SessionAct, SessionSummary, Snapshot,
+};
 use swarm_core::json::Json;
 use swarm_core::rules::{PublicTake, Stage, dissent, resolve};
 use swarm_core::wire::Problem;
 use swarm_core::{Error, MemberId, Refusal, Session, SessionId};
 
-use super::charts::{Mean, Shares, shares_of, stance_field};
+use super::charts::{Counts, Mean, Shares, shares_of, stance_field};
 use super::citation::Citation;
 use super::disagreement::{self, Alike, Moves, Sides};
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -23,7 +25,7 @@ use super::session_history::{Act, acts, excused_members, history_path, session_e
 use super::session_roster::roster_path;
 use super::take_list::{ListedTake, Place};
 use super::time_text::TimeFormatter;
-use super::{card, links, lists, stage_text, take};
+use super::{card, declaration, links, lists, stage_text, take};
 use crate::request::RequestContext;
 use crate::request::portion::Portion;
 use crate::response::{Answer, Reply};
@@ -70,6 +72,10 @@ struct SessionPage {
     date: Markup,
     deadline: Markup,
     question: Option<QuestionView>,
+    /// What it declares about its takes: labels and values.
+    declared: Vec<(&'static str, String)>,
+    /// How its score comes about.
+    score: String,
     figures: KeyFigures,
     outcome: Option<OutcomeView>,
     field: Option<Field>,
@@ -147,13 +153,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut counted = resolve(&filed);
     // Of takes that are sealed nothing is known but when they were filed.
     let place = place.in_order_of(&session);
-    place.sort(&mut counted);
+    let scale = session.declaration.scale();
+    place.sort(scale, &mut counted);
     let portion = request.portion;
     let (shown, next) = place.part(&counted, portion);
     let listed = session.roster.as_ref().map(|roster| split(roster.entries(), &counted));
     let snapshot = session.snapshot.as_deref();
-    let voices = disagreement::voices(snapshot, &counted);
-    let texts = disagreement::voices(None, &counted);
+    let voices = disagreement::voices(scale, snapshot, &counted);
+    let texts = disagreement::voices(scale, None, &counted);
     let alike = Alike::of(&texts);
     let last = disagreement::last_result(tenant, &session).await?;
     let mut named = disagreement::quoted_members(&voices);
@@ -169,6 +176,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let view = |take: &PublicTake| {
         let words = take.open().filter(|take| take.withheld.is_none());
         TakeView::excerpted(take, room, &people, times)
+            .on_scale(scale, take)
             .after(take, &filed)
             .counted_in(take, snapshot)
             .with_remark(words.and_then(|take| alike.text(take.draft().body.as_str())))
@@ -197,14 +205,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         date: TimeFormatter::weekday(session.date),
         deadline: stage_text::deadline(&summary, times),
         question: QuestionView::of(&session.question, times),
+        declared: declaration::facts(&session.declaration),
+        score: declaration::score(&session.declaration),
         figures: KeyFigures::of(&session, &counted, times),
         outcome: OutcomeView::of(&session, portion.of(SCORED), &people, times)
             .filter(|_| place.is_first()),
         earlier: earlier.map(neighbour),
         following: next_of_subject.map(neighbour),
-        field: field((snapshot, session.voided.is_some()), &counted, portion, &people)
-            .filter(|_| place.is_first()),
-        sides: Sides::of(&voices, &alike, &people).filter(|_| place.is_first()),
+        field: field(&session, &counted, portion, &people).filter(|_| place.is_first()),
+        sides: Sides::of(scale, &voices, &alike, &people).filter(|_| place.is_first()),
         moves: last
             .filter(|_| place.is_first())
             .and_then(|last| Moves::of((&last, &session), &voices, portion, &people, times)),
@@ -220,7 +229,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         weights: snapshot
             .filter(|_| session.voided.is_none() && place.is_first())
             .and_then(|snapshot| shares(snapshot, portion.of(BUCKETS))),
-        takes: place.listed(shown, &counted, view),
+        takes: place.listed(scale, shown, &counted, view),
         later: !place.is_first(),
         next: next.map(|next| next.address(&base)),
         roster: expected,
@@ -344,38 +353,43 @@ fn no_result(session: &Session, times: TimeFormatter) -> Option<(Markup, String)
 
 /// The stance field of the counted takes: of the snapshot, or so far. That of a void session has no score.
 fn field(
-    (snapshot, is_void): (Option<&Snapshot>, bool),
+    session: &Session,
     counted: &[PublicTake],
     portion: Portion,
     people: &People,
 ) -> Option<Field> {
-    let mean = snapshot.filter(|_| !is_void).and_then(mean);
+    let (scale, snapshot) = (session.declaration.scale(), session.snapshot.as_deref());
+    let mean = snapshot.filter(|_| session.voided.is_none()).and_then(mean);
     let mut rows: Vec<StanceRow> = match snapshot {
         Some(snapshot) => {
-            snapshot.quotes.iter().map(|quote| StanceRow::of_quote(quote, people)).collect()
+            snapshot.quotes.iter().map(|quote| StanceRow::of_quote(scale, quote, people)).collect()
         }
         None => {
             let open = counted.iter().filter_map(PublicTake::open);
-            open.map(|take| StanceRow::of_take(take, people)).collect()
+            open.map(|take| StanceRow::of_take(scale, take, people)).collect()
         }
     };
     if rows.is_empty() {
         return None;
     }
-    rows.sort_by(|a, b| (b.rank().cmp(&a.rank())).then(b.confidence.total_cmp(&a.confidence)));
+    rows.sort_by(|a, b| (b.place().cmp(&a.place())).then(b.confidence.total_cmp(&a.confidence)));
     let dots: Vec<_> = rows.iter().filter_map(StanceRow::dot).collect();
-    let chart = stance_field(&dots, mean);
-    let counts = lists::counts_of(rows.iter().map(|row| row.stance.as_str())).words();
+    let chart = stance_field(scale, &dots, mean);
+    let counts = Counts::of_each(scale, rows.iter().map(|row| &row.stance)).words();
     Some(Field { chart, counts, mean, rows: by_stance(rows, portion.of(LISTED)) })
 }
 
 /// The mean of a result, and the mean distance of the members from it.
 fn mean(snapshot: &Snapshot) -> Option<Mean> {
     let figures = &snapshot.figures;
-    let score = figures.consensus.as_ref()?.score;
+    let consensus = figures.consensus.as_ref()?;
+    let (score, scale) = (consensus.score, figures.stances.scale());
+    // On the scale of the service, whose lowest and highest ranks are 4 apart.
+    let part = dissent(&figures.stances, score)? / 4.0;
     Some(Mean {
         score,
-        distance: dissent(&figures.stances, score)?,
+        distance: part * (scale.highest() - scale.lowest()),
+        is_median: consensus.method == Some(Method::WeightedMedian),
         is_consensus: figures.quorum.as_ref().is_none_or(|quorum| quorum.met),
     })
 }
@@ -386,7 +400,7 @@ fn by_stance(members: Vec<StanceRow>, most: usize) -> Vec<FieldRow> {
     let mut rows: Vec<FieldRow> = Vec::new();
     for member in members {
         let is_of = |row: &&mut FieldRow| {
-            row.members.first().is_some_and(|first| first.rank() == member.rank())
+            row.members.first().is_some_and(|first| first.place() == member.place())
         };
         let count = |count: usize| u32::try_from(count).map_or(f64::from(u32::MAX), f64::from);
         match rows.iter_mut().find(is_of) {
@@ -400,7 +414,7 @@ fn by_stance(members: Vec<StanceRow>, most: usize) -> Vec<FieldRow> {
                 }
             }
             None => rows.push(FieldRow {
-                stance: match member.rank() {
+                stance: match member.place() {
                     Some(_) => member.word(),
                     None => Markup::text("other"),
                 },

@@ -179,11 +179,15 @@ fn row(
 /// `score −0.20 to +0.44 (+0.64)`; `None` without a new result that is one.
 fn score(news: &SubjectNews) -> Option<String> {
     let [before, now] = news.then_and_now();
-    let now = now.filter(|now| news.results.contains(&now.session))?.score()?;
+    let result = now.filter(|now| news.results.contains(&now.session))?;
+    let now = result.score()?;
     let after = signed(now);
-    let Some(before) = before.and_then(ResultPoint::score) else {
+    let Some((earlier, before)) = before.and_then(|it| Some((it, it.score()?))) else {
         return Some(format!("first score {after}"));
     };
+    if !result.has_scale_of(earlier) {
+        return Some(format!("score {after}, on another scale than before"));
+    }
     // The difference of the figures shown: readers subtract them.
     let [from, by] = [before, shown(now) - shown(before)].map(signed);
     Some(match from == after {

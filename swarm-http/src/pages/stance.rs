@@ -1,9 +1,9 @@
 //! A stance within text: its mark, its name and the confidence.
 
-use swarm_core::domain::{Confidence, Stance};
+use swarm_core::domain::{Confidence, Consensus, Figures, Stance, StanceScale};
 use swarm_core::rules::PublicTake;
 
-use super::charts::STANCES;
+use super::charts::tone;
 use super::markup::{Markup, escape};
 
 /// The mark of each stance: triangles down and up, filled for the stronger stance and hollow for the
@@ -30,9 +30,27 @@ pub(crate) fn of_take(take: &PublicTake) -> Markup {
     }
 }
 
-/// The stance of this name, with the confidence, if any.
+/// A stance of a session with this scale: the mark is that of the nearest stance of the service.
+pub(crate) fn on_scale(
+    scale: &StanceScale,
+    stance: &Stance,
+    confidence: Option<Confidence>,
+) -> Markup {
+    marked(stance.as_str(), scale.place(stance).map(|place| tone(scale, place)), confidence)
+}
+
+/// The stance of a consensus.
+pub(crate) fn of_consensus(figures: &Figures, consensus: &Consensus) -> Markup {
+    on_scale(figures.stances.scale(), &consensus.stance, None)
+}
+
+/// The stance of this name in a session without stances of its own, or one that is not known; with the confidence, if any.
 pub(crate) fn word(name: &str, confidence: Option<Confidence>) -> Markup {
-    let known = MARKS.iter().find(|(stance, _)| *stance == name);
+    marked(name, Some(name), confidence)
+}
+
+fn marked(name: &str, tone: Option<&str>, confidence: Option<Confidence>) -> Markup {
+    let known = MARKS.iter().find(|(stance, _)| Some(*stance) == tone);
     let (class, shape) = known.copied().unwrap_or(("other", OTHER));
     let short = if known.is_some() { " known" } else { "" };
     let sure = confidence.map(|sure| format!(" <span>{:.2}</span>", sure.get()));
@@ -44,25 +62,30 @@ pub(crate) fn word(name: &str, confidence: Option<Confidence>) -> Markup {
     ))
 }
 
-/// The rank of a stance, −2 to 2; `None` for an unknown one.
-pub(crate) fn rank(name: &str) -> Option<i8> {
-    let place = STANCES.iter().position(|stance| *stance == name)?;
-    i8::try_from(place).ok().map(|place| place - 2)
-}
-
 #[cfg(test)]
 mod tests {
-    use swarm_core::domain::STANCES as KNOWN;
+    use swarm_core::domain::{RankedStance, STANCES as KNOWN};
 
     use super::*;
 
     #[test]
-    fn known_stances_have_mark_and_rank() {
-        for (name, known) in KNOWN {
-            assert_eq!(rank(name), Some(known));
+    fn known_stances_have_their_mark() {
+        for (name, _) in KNOWN {
             assert!(word(name, None).0.contains(&format!("mark {name}")));
         }
-        assert_eq!(rank("Bullish"), None);
+        assert!(word("Bullish", None).0.contains("mark other"));
+    }
+
+    #[test]
+    fn declared_stances_have_the_mark_of_their_place() {
+        let ranked =
+            |(name, rank): (&str, f64)| RankedStance { name: Stance::parse(name).unwrap(), rank };
+        let stances = [("bullish", 0.0), ("<maybe>", 50.0), ("yes", 100.0)].map(ranked);
+        let scale = StanceScale::parse(stances.into()).unwrap();
+        let mark = |name: &str| on_scale(&scale, &Stance::parse(name).unwrap(), None).0;
+        assert!(mark("bullish").contains("mark bearish") && mark("yes").contains("mark bullish"));
+        assert!(mark("<maybe>").contains("mark neutral") && mark("<maybe>").contains("&lt;maybe"));
+        assert!(mark("cautious").contains("mark other"));
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use askama::Template;
 use http::StatusCode;
 use swarm_core::SessionId;
-use swarm_core::domain::{Day, Memo, SessionSummary, SubjectId, SubjectSnapshot};
+use swarm_core::domain::{Day, Memo, SessionSummary, Stances, SubjectId, SubjectSnapshot};
 use swarm_core::rules::{MemoFilter, Stage, dissent};
 use swarm_core::store::SessionList;
 
-use super::charts::{Mark, Score, Timeline, Value, subject_lines};
+use super::charts::{Mark, STANCES, Score, Timeline, Value, subject_lines, tone};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{SessionRow, counts, memo_title, number_param, part_title, subject_title};
+use super::lists::{SessionRow, memo_title, number_param, part_title, subject_title};
 use super::markup::{Markup, clipped};
 use super::result::ResultView;
 use super::subject_record::record;
@@ -184,10 +184,11 @@ fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, 
         let words = ResultView::words(figures)?;
         let score = Score {
             day: day_number(session.date)?,
-            score: consensus.score,
+            score: figures.stances.scale().normalized(consensus.score),
+            is_declared: session.declaration.stances.is_some(),
             dissent: dissent(&figures.stances, consensus.score)?,
             is_result: figures.quorum.as_ref().is_none_or(|quorum| quorum.met),
-            counts: counts(&figures.stances).known,
+            counts: by_step(&figures.stances),
             title: format!("{}: {words}", times.day_text(session.date)),
             href: links::session(session.id),
         };
@@ -196,6 +197,19 @@ fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, 
     let mut scores: Vec<_> = sessions.iter().filter_map(score).collect();
     scores.sort_by_key(|(_, score)| score.day);
     scores.into_iter().unzip()
+}
+
+/// The members at each step of the scale of the service, to which the ranks of other stances are rounded.
+fn by_step(stances: &Stances) -> [usize; 5] {
+    let mut steps = [0; 5];
+    for (place, (_, count)) in stances.counts().enumerate() {
+        let tone = tone(stances.scale(), place);
+        let step = STANCES.iter().position(|stance| *stance == tone);
+        if let Some(step) = step.and_then(|step| steps.get_mut(step)) {
+            *step += count;
+        }
+    }
+    steps
 }
 
 /// A row of the table of scores.

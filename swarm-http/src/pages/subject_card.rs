@@ -103,13 +103,17 @@ pub(super) fn next(trend: &SubjectTrend, times: TimeFormatter) -> Option<&Sessio
 /// The change of the score, as readers compute it from the figures shown.
 pub(super) fn difference(trend: &SubjectTrend) -> Option<f64> {
     let [Some(now), Some(before)] = trend.latest() else { return None };
+    if !now.has_scale_of(before) {
+        return None;
+    }
     Some(shown(now.score()?) - shown(before.score()?))
 }
 
 fn score(trend: &SubjectTrend) -> Option<(String, Markup)> {
     let point = trend.latest()[0]?;
     let consensus = point.figures.consensus.as_ref()?;
-    let (score, stance) = (signed(consensus.score), stance::word(consensus.stance, None));
+    let stance = stance::of_consensus(&point.figures, consensus);
+    let score = signed(consensus.score);
     Some((links::session(point.session), Markup(format!("<strong>{score}</strong> {stance}"))))
 }
 
@@ -153,7 +157,8 @@ fn spark(trend: &SubjectTrend, times: TimeFormatter) -> Option<Markup> {
         let is_hollow = point.missed_quorum();
         let missed = if is_hollow { ", quorum missed" } else { "" };
         let title = format!("{day}: {}{missed}", signed(score));
-        Some(Spark { day: day_number(point.date)?, score, is_hollow, title })
+        let (day, score) = (day_number(point.date)?, point.normalized_score()?);
+        Some(Spark { day, score, is_hollow, title })
     };
     let sparks: Vec<_> = trend.results.iter().filter_map(point).collect();
     let (first, last) = (sparks.first()?, sparks.last()?);

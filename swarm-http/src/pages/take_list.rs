@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
-use swarm_core::rules::PublicTake;
+use swarm_core::domain::StanceScale;
+use swarm_core::rules::{Position, PublicTake};
 use swarm_core::{Session, TakeId};
 
 use super::lists::{TakeView, number_param, part_title};
-use super::stance;
 use crate::request::RequestContext;
 use crate::request::portion::Portion;
 use crate::response::ApiError;
@@ -52,11 +52,12 @@ impl TakeOrder {
         }
     }
 
-    fn sort(self, takes: &mut [PublicTake]) {
+    fn sort(self, scale: &StanceScale, takes: &mut [PublicTake]) {
         match self {
             Self::Newest => takes.sort_unstable_by_key(|take| Reverse(take.id())),
             Self::Confidence => takes.sort_by(by_confidence),
             Self::Side => {
+                let side = |take: &PublicTake| side(scale, take);
                 takes.sort_by(|a, b| side(a).cmp(&side(b)).then_with(|| by_confidence(a, b)))
             }
         }
@@ -90,13 +91,13 @@ impl TakeSide {
     }
 }
 
-/// The side of a take.
-fn side(take: &PublicTake) -> TakeSide {
+/// The side of a take in a session with this scale.
+fn side(scale: &StanceScale, take: &PublicTake) -> TakeSide {
     let Some(take) = take.open() else { return TakeSide::Sealed };
-    match stance::rank(take.draft().stance.as_str()) {
-        Some(1..) => TakeSide::For,
-        Some(..0) => TakeSide::Against,
-        Some(0) => TakeSide::Neutral,
+    match Position::of_take(scale, take).map(|position| position.rank) {
+        Some(rank) if rank > 0.0 => TakeSide::For,
+        Some(rank) if rank < 0.0 => TakeSide::Against,
+        Some(_) => TakeSide::Neutral,
         None => TakeSide::Other,
     }
 }
@@ -144,8 +145,8 @@ impl Place {
     }
 
     /// Sorts the takes of a session.
-    pub(super) fn sort(&self, takes: &mut [PublicTake]) {
-        self.order.sort(takes);
+    pub(super) fn sort(&self, scale: &StanceScale, takes: &mut [PublicTake]) {
+        self.order.sort(scale, takes);
     }
 
     /// The takes of the part, and the place of the next one.
@@ -216,16 +217,17 @@ impl Place {
     /// The takes of the part, by side with headings.
     pub(super) fn listed(
         &self,
+        scale: &StanceScale,
         shown: &[PublicTake],
         all: &[PublicTake],
         view: impl Fn(&PublicTake) -> TakeView,
     ) -> Vec<ListedTake> {
         let mut last: Option<TakeSide> = None;
         let listed = shown.iter().map(|take| {
-            let side_of = Some(side(take)).filter(|_| self.order == TakeOrder::Side);
+            let side_of = Some(side(scale, take)).filter(|_| self.order == TakeOrder::Side);
             let heading = side_of
                 .filter(|_| side_of != last)
-                .map(|of| (of.word(), all.iter().filter(|other| side(other) == of).count()));
+                .map(|of| (of.word(), all.iter().filter(|other| side(scale, other) == of).count()));
             last = side_of;
             ListedTake { heading, take: view(take) }
         });

@@ -2,6 +2,7 @@
 
 mod arrival;
 pub mod body;
+pub(crate) mod command;
 pub(crate) mod context;
 pub(crate) mod credential;
 pub(crate) mod dispatch;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::Method;
+use swarm_core::json::Object;
 use swarm_core::wire::Problem;
 
 use crate::Site;
@@ -12,6 +13,7 @@ use crate::metrics::Submitted;
 use crate::response::Reply;
 
 use super::body::MAX_VALUES;
+use super::command::{Command, Described};
 pub(crate) use super::context::Parameter;
 use super::context::RequestContext;
 use super::credential::Access;
@@ -38,6 +40,8 @@ pub(crate) struct Route {
     pub(crate) submitted: Option<Submitted>,
     pub(crate) handler: Handler,
     pub(crate) about: Description,
+    /// The verbs of `swarm admin` that send its requests.
+    pub(crate) commands: Vec<Command>,
 }
 
 /// The description of a route for the reference. Schemas are named as in `discovery/reference/schemas`.
@@ -186,6 +190,7 @@ impl Route {
             submitted: None,
             handler,
             about: Description::default(),
+            commands: Vec::new(),
         }
     }
 
@@ -193,6 +198,28 @@ impl Route {
     pub(crate) fn about(mut self, summary: &'static str) -> Self {
         self.about.summary = summary;
         self
+    }
+
+    /// Adds a verb of `swarm admin`.
+    pub(crate) fn command(mut self, command: Command) -> Self {
+        self.commands.push(command);
+        self
+    }
+
+    /// Gives its commands their arguments. `schemas` are those of bodies, by name.
+    pub(crate) fn with_arguments(self, schemas: &Object) -> Self {
+        Self { commands: self.commands(schemas), ..self }
+    }
+
+    /// Returns its commands with their arguments. `schemas` are those of bodies, by name.
+    pub(crate) fn commands(&self, schemas: &Object) -> Vec<Command> {
+        let request = Described {
+            path: self.path,
+            parts: &self.about.parts,
+            summary: self.about.summary,
+            body: self.body.map(|body| body.schema),
+        };
+        self.commands.iter().map(|command| command.of(&request, schemas)).collect()
     }
 
     /// Adds the schema of the next path parameter.

@@ -1,7 +1,7 @@
 //! The paths of the operators' console (API.md, 14), which the reference does not describe: they are pages and forms. What
-//! they show and where they are sent is listed in `pages/console`: `PageId` and `ACTS`.
+//! they show and where they are sent is listed in `pages/console`: `PageId` and `acts`.
 
-use crate::pages::console::{self, ACTS, OperatorRoutes, PageId};
+use crate::pages::console::{self, OperatorRoutes, PageId};
 use crate::request::credential::Access::{Console, Public};
 use crate::request::route::{Route, post, read_as};
 use crate::site::Parts;
@@ -24,7 +24,7 @@ pub(super) fn routes(parts: Parts, api: OperatorRoutes) -> Vec<Route> {
         read_as(Console, page_id.path(), move |request| console::show(page_id, api, request))
             .about(page_id.name())
     }));
-    let acts = ACTS.iter().filter(|act| is_served(act.page_id));
+    let acts = console::acts().filter(|act| is_served(act.page_id));
     routes.extend(acts.map(|act| {
         post(Console, act.path, move |request| console::change(act, api, request)).form()
     }));

@@ -31,8 +31,20 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
             .answers(200, &["text/markdown"]),
         read("/skill.md", guide::skill)
             .with(Work::Long)
-            .about("A guide for agents: from key to first take, with runnable code")
+            .about("A guide for agents: from key to first take")
             .answers(200, &["text/markdown"]),
+        read("/skill/committee.md", guide::committee)
+            .about("A guide for agents in the daily committee")
+            .answers(200, &["text/markdown"]),
+        read("/skill/member.py", |request| guide::PYTHON.serve(request))
+            .about("The program of the guide in Python")
+            .answers(200, &["text/plain"]),
+        read("/skill/member.sh", |request| guide::SHELL.serve(request))
+            .about("The program of the guide for a shell")
+            .answers(200, &["text/plain"]),
+        read("/skill/member.mjs", |request| guide::NODE.serve(request))
+            .about("The program of the guide for Node.js")
+            .answers(200, &["text/javascript"]),
         read("/openapi.json", move |request| openapi(table, request))
             .with(Work::Long)
             .about("This description, of all operations or of those for one audience")

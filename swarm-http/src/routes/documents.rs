@@ -12,6 +12,7 @@ use swarm_core::wire::Problem::{
 };
 use swarm_core::{Error, MemberId, Refusal, SessionId, TakeId, wire};
 
+use crate::request::command::Command;
 use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
 use crate::request::parameters::{MAX_PAGE, Page, number};
@@ -81,7 +82,13 @@ pub(super) fn routes() -> Vec<Route> {
                 .body("SubjectDraft")
                 .answers(200, &["SubjectWritten"])
                 .answers(201, &["SubjectWritten"])
-                .refuses(&[InvalidRequest, QuotaReached]),
+                .refuses(&[InvalidRequest, QuotaReached])
+                .command(
+                    Command::new("put", "aurora.json", "subject {id} is stored")
+                        .below("subject")
+                        .of_file()
+                        .next("session convene --subject {id}"),
+                ),
             post(
                 Operator(Role::Operator),
                 "/api/swarm/admin/subjects/{id}/snapshots",
@@ -92,23 +99,35 @@ pub(super) fn routes() -> Vec<Route> {
             .body("SnapshotDraft")
             .answers(201, &["SnapshotAdded"])
             .mints("snapshot.id")
-            .refuses(&[InvalidRequest, NotFound, QuotaReached]),
+            .refuses(&[InvalidRequest, NotFound, QuotaReached])
+            .command(
+                Command::new("snapshot", "aurora snapshot.json", "the snapshot is stored")
+                    .below("subject")
+                    .of_file(),
+            ),
             post(Operator(Role::Operator), "/api/swarm/admin/regime", put_regime)
                 .about("Create or replace the regime of a day")
                 .body("RegimeDraft")
                 .answers(200, &["Written"])
-                .refuses(&[InvalidRequest]),
+                .refuses(&[InvalidRequest])
+                .command(
+                    Command::new("regime", "regime.json", "the regime row is stored").of_file(),
+                ),
             post(Operator(Role::Operator), "/api/swarm/admin/signals", put_signal)
                 .about("Create or replace a signal of a day")
                 .body("Signal")
                 .answers(200, &["Written"])
-                .refuses(&[InvalidRequest, QuotaReached]),
+                .refuses(&[InvalidRequest, QuotaReached])
+                .command(
+                    Command::new("signal", "- < signal.json", "the signal is stored").of_file(),
+                ),
             post(Operator(Role::Operator), "/api/swarm/admin/memos/{id}/retract", retract_memo)
                 .about("Retract a memo")
                 .part("Id")
                 .no_fields()
                 .answers(200, &["Written"])
-                .refuses(&[InvalidRequest, NotFound, TakesSealed]),
+                .refuses(&[InvalidRequest, NotFound, TakesSealed])
+                .command(Command::new("retract", "7", "memo {id} is retracted").below("memo")),
         ]),
     ]
     .into_iter()

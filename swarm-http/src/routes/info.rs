@@ -1,8 +1,9 @@
 //! The routes of a site as data, made from the rows of the route table.
 
 use http::Method;
-use swarm_core::json::{Object, write};
+use swarm_core::json::{Json, Object, write};
 
+use crate::request::command::Command;
 use crate::request::credential::Access;
 use crate::request::route::{BodyRule, Handler, Route};
 
@@ -20,6 +21,8 @@ pub struct RouteInfo {
     pub body: Option<RequestBody>,
     /// Whether the route is a change by an operator, which takes the query parameter `dry_run` (API.md, 7.1).
     pub takes_dry_run: bool,
+    /// The verbs of `swarm admin` that send its requests.
+    pub commands: Vec<Command>,
     /// Whether the route belongs to interface B, whose errors have a form of their own (API.md, 8).
     pub is_of_committee: bool,
     /// Whether the route answers for the server, the same on every host. Other routes answer only on the hosts of a tenant.
@@ -51,14 +54,15 @@ pub enum BodyFormat {
 }
 
 impl RouteInfo {
-    /// The data of a row. `examples` are bodies by the names of their schemas.
-    pub(crate) fn of(route: &Route, examples: &Object) -> Self {
+    /// The data of a row. `schemas` are those of bodies, by name.
+    pub(crate) fn of(route: &Route, schemas: &Object) -> Self {
         Self {
             method: route.method.clone(),
             path: route.path,
             access: route.access,
-            body: route.body.map(|rule| RequestBody::of(rule, examples)),
+            body: route.body.map(|rule| RequestBody::of(rule, schemas)),
             takes_dry_run: route.is_operators_change(),
+            commands: route.commands(schemas),
             is_of_committee: route.is_of_committee(),
             is_of_server: matches!(route.handler, Handler::Server(_)),
         }
@@ -66,13 +70,18 @@ impl RouteInfo {
 }
 
 impl RequestBody {
-    fn of(rule: BodyRule, examples: &Object) -> Self {
-        let example = examples.members().find(|(name, _)| *name == rule.schema);
+    fn of(rule: BodyRule, schemas: &Object) -> Self {
+        let schema = schemas.members().find(|(name, _)| *name == rule.schema);
+        let examples = schema.and_then(|(_, schema)| schema.clone().into_object().take("examples"));
+        let example = match examples {
+            Some(Json::List(examples)) => examples.into_iter().next(),
+            _ => None,
+        };
         Self {
             format: if rule.is_form { BodyFormat::Form } else { BodyFormat::Json },
             limit: rule.limit,
             is_optional: rule.optional,
-            example: example.map(|(_, example)| write(example)),
+            example: example.as_ref().map(write),
         }
     }
 }

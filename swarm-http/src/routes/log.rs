@@ -12,6 +12,7 @@ use swarm_core::{Invalid, MemberId, SessionId, wire};
 
 use crate::following::EventStream;
 use crate::request::RequestContext;
+use crate::request::command::Command;
 use crate::request::context::invalid_query;
 use crate::request::credential::Access::Operator;
 use crate::request::parameters::{Page, number};
@@ -45,7 +46,8 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Log.rows(vec![
             cached("/api/swarm/log", entries)
                 .about(
-                    "What was done, the oldest first. With wait, the answer comes as soon as there is an entry",
+                    "What was done, the oldest first. With wait, the answer comes as soon as there \
+                     is an entry",
                 )
                 .query(LOG_QUERY)
                 .waiting()
@@ -59,12 +61,17 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Operating.rows(vec![
             post(Operator(Role::Admin), "/api/swarm/admin/accept", accept)
                 .about(
-                    "Accept what the server refuses to go on with: a clock that is behind the log, a store that \
-                 went back, or this server's key where another signed the log",
+                    "Accept what the server refuses to go on with: a clock that is behind the log, \
+                     a store that went back, or this server's key where another signed the log",
                 )
                 .body("Acceptance")
                 .answers(200, &["Written"])
-                .refuses(&[InvalidRequest, NothingToAccept]),
+                .refuses(&[InvalidRequest, NothingToAccept])
+                .command(
+                    Command::new("accept", "clock --yes", "the {what} is accepted")
+                        .about("the {what}")
+                        .irreversible(),
+                ),
         ]),
     ]
     .into_iter()
@@ -131,8 +138,16 @@ pub(crate) async fn events(request: RequestContext) -> Reply {
     let followers = &request.site.followers;
     let place = followers.place().ok_or(RequestError::Busy)?;
     let (place, stopping) = (Arc::new(place), followers.stopping());
-    let served = Arc::clone(&request.served);
-    Ok(Answer::of_events(EventStream { served, log, after, filter, _place: place, stopping }))
+    let (served, workers) = (Arc::clone(&request.served), Arc::clone(&request.site.workers));
+    Ok(Answer::of_events(EventStream {
+        served,
+        workers,
+        log,
+        after,
+        filter,
+        _place: place,
+        stopping,
+    }))
 }
 
 impl RequestContext {

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::fairness::Client;
 use crate::request::RequestContext;
+use crate::request::command::Command;
 use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
@@ -93,42 +94,64 @@ pub(super) fn routes() -> Vec<Route> {
                 .about("Let an applicant in, or a member in again")
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered])
+                .command(review("activate", "Zoë").several(true)),
             post(Operator(Role::Admin), "/api/swarm/admin/members/update", update)
                 .about("Change the name, the contact or the lens of a member")
                 .body("MemberPatch")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
+                .command(Command::new(
+                    "update",
+                    "Zoë --contact zoe@acme.example",
+                    "{memberId} is changed",
+                )),
             post(Operator(Role::Admin), "/api/swarm/admin/reject", reject)
                 .about("Turn an applicant down")
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
+                .command(review("reject", "Mallory").several(false)),
             post(Operator(Role::Admin), "/api/swarm/admin/deactivate", deactivate)
                 .about("Shut a member out: its token resolves no more")
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
+                .command(review("deactivate", "Zoë")),
             post(Operator(Role::Admin), "/api/swarm/admin/reset-claim", reset_claim)
                 .about("Let a member that lost its token claim a new one with its key")
                 .body("MemberName")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
+                .command(review("reset-claim", "Zoë")),
             post(Operator(Role::Admin), "/api/swarm/admin/erase", erase)
                 .with(Work::Long)
                 .about(
-                    "Erase name, contact, lens and memos of a member that is not active, for good; with \
-                     texts, also the write-ups and memo addresses of its takes",
+                    "Erase name, contact, lens and memos of a member that is not active, for good; \
+                     with texts, also the write-ups and memo addresses of its takes",
                 )
                 .body("Erasure")
                 .answers(200, &["Reviewed"])
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, Problem::TakesSealed]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, Problem::TakesSealed])
+                .command(
+                    Command::new("erase", "Zoë --yes", "{memberId} is erased")
+                        .row(REVIEWED)
+                        .irreversible(),
+                ),
             post(Operator(Role::Admin), "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
                 .body("KeyRotation")
                 .answers(200, &["KeyRotated"])
                 .mints("token")
-                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered]),
+                .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered])
+                .command(
+                    Command::new(
+                        "rotate-key",
+                        "Zoë --yes",
+                        "{memberId}: the new token is shown this once",
+                    )
+                    .irreversible(),
+                ),
             read_as(Operator(Role::Reader), "/api/swarm/admin/outbox", outbox)
                 .about("Messages to members, and what became of them")
                 .query(&[("limit", "PageLimit"), ("after", "Id")])
@@ -139,24 +162,41 @@ pub(super) fn routes() -> Vec<Route> {
                 .part("Id")
                 .no_fields()
                 .answers(200, &["MessageChanged"])
-                .refuses(&[InvalidRequest, NotFound, MessageState]),
+                .refuses(&[InvalidRequest, NotFound, MessageState])
+                .command(
+                    Command::new("retry", "7", "message {id} is queued again").below("outbox"),
+                ),
             post(Operator(Role::Admin), "/api/swarm/admin/outbox/{id}/cancel", cancel_message)
                 .about("Give up a message that is not sent")
                 .part("Id")
                 .no_fields()
                 .answers(200, &["MessageChanged"])
-                .refuses(&[InvalidRequest, NotFound, MessageState]),
+                .refuses(&[InvalidRequest, NotFound, MessageState])
+                .command(Command::new("cancel", "7", "message {id} is cancelled").below("outbox")),
             post(Operator(Role::Admin), "/api/swarm/admin/mail/test", test_mail)
                 .about("Queue a message that tests the delivery to an address")
                 .body("MailAddress")
                 .answers(200, &["MessageChanged"])
                 .mints("message.id")
-                .refuses(&[InvalidRequest]),
+                .refuses(&[InvalidRequest])
+                .command(
+                    Command::new("test", "ada@acme.example", "the test is queued")
+                        .below("mail")
+                        .awaited("message"),
+                ),
         ]),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// The members of an answer about a member.
+const REVIEWED: &[&str] = &["memberId", "state"];
+
+/// A command that changes the state of members.
+fn review(words: &'static str, example: &'static str) -> Command {
+    Command::new(words, example, "{memberId} is {state}").row(REVIEWED)
 }
 
 pub(crate) async fn apply(mut request: RequestContext) -> Reply {

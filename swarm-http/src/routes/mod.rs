@@ -23,10 +23,9 @@ mod sessions;
 mod takes;
 mod webhooks;
 
-#[cfg(feature = "pages")]
 use std::sync::LazyLock;
 
-use crate::discovery::reference::examples;
+use crate::discovery::reference::schemas_by_name;
 use crate::request::route::Route;
 use crate::site::Parts;
 
@@ -86,16 +85,17 @@ pub(crate) fn all(parts: Parts) -> Vec<Route> {
 
 /// All routes of a site as data.
 pub(crate) fn infos(parts: Parts) -> Vec<RouteInfo> {
-    let examples = examples();
-    all(parts).iter().map(|route| RouteInfo::of(route, &examples)).collect()
+    let schemas = schemas_by_name();
+    all(parts).iter().map(|route| RouteInfo::of(route, &schemas)).collect()
 }
 
-/// The routes of operators: the acts of the console are theirs.
-#[cfg(feature = "pages")]
-fn of_operators() -> &'static [Route] {
+/// The routes of operators: `swarm admin` sends their requests, and the acts of the console are theirs.
+pub(crate) fn of_operators() -> &'static [Route] {
     static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+        let schemas = schemas_by_name();
         let routes = site(Parts { committees: true, operations: false }).into_iter();
-        routes.filter(|route| route.access.role().is_some()).collect()
+        let routes = routes.filter(|route| route.access.role().is_some());
+        routes.map(|route| route.with_arguments(&schemas)).collect()
     });
     &ROUTES
 }
@@ -108,6 +108,7 @@ mod tests {
 
     use super::*;
     use crate::discovery::reference::Reference;
+    use crate::request::command::ArgumentKind;
 
     #[test]
     fn every_route_is_described() {
@@ -179,16 +180,46 @@ mod tests {
         assert_eq!(named, schemas.members().map(|(name, _)| name).collect());
     }
 
+    #[test]
+    fn every_change_of_operators_has_a_verb_of_its_own() {
+        let (mut verbs, schemas) = (HashSet::new(), schemas_by_name());
+        for route in of_operators().iter().filter(|route| route.is_operators_change()) {
+            assert!(!route.commands.is_empty(), "no verb for {}", route.path);
+            let schema = route.body.map(|body| schemas.clone().take(body.schema).unwrap());
+            let properties = schema.and_then(|schema| schema.into_object().take("properties"));
+            let properties = properties.unwrap_or(Json::Null).into_object();
+            for command in &route.commands {
+                let verb = (command.group, command.word);
+                assert!(verbs.insert(verb), "{verb:?} is another's");
+                for field in command.named_fields() {
+                    assert!(properties.has(field), "{verb:?}: {} has no {field}", route.path);
+                }
+                let texts = [command.done.as_str()].into_iter().chain(command.target);
+                for name in texts.flat_map(|text| text.split('{').skip(1)) {
+                    let name = name.split('}').next().unwrap();
+                    let is_argument = command.arguments.iter().any(|it| it.field == name);
+                    let is_of_answer = command
+                        .arguments
+                        .iter()
+                        .any(|argument| matches!(argument.kind, ArgumentKind::Body))
+                        || command.row.is_some()
+                        || name.contains('.');
+                    assert!(is_argument || is_of_answer, "{verb:?}: nothing is called {name}");
+                }
+            }
+        }
+    }
+
     #[cfg(feature = "pages")]
     #[test]
     fn every_change_of_operators_has_a_form() {
-        use crate::pages::console::ACTS;
-        for act in ACTS {
+        use crate::pages::console::acts;
+        for act in acts() {
             assert!(act.route(of_operators()).is_some(), "{}: no route {}", act.path, act.api.1);
         }
         for route in of_operators().iter().filter(|route| route.is_operators_change()) {
             let row = (route.method.as_str(), route.path);
-            assert!(ACTS.iter().any(|act| act.api == row), "no form for {}", route.path);
+            assert!(acts().any(|act| act.api == row), "no form for {}", route.path);
         }
     }
 }

@@ -50,7 +50,15 @@ pub(super) fn routes() -> Vec<Route> {
                 .part("Id")
                 .body("OutcomeDraft")
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, Problem::SessionState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::SessionState])
+                .command(
+                    sessions::of_session(
+                        "outcome",
+                        "12 -0.5 --source https://prices.example/aurora",
+                        "has the outcome {value}",
+                    )
+                    .done_where("value", "none", "session {id} is not scored"),
+                ),
         ]),
     ]
     .into_iter()

@@ -15,6 +15,7 @@ use swarm_core::{
 };
 
 use crate::request::RequestContext;
+use crate::request::command::Command;
 use crate::request::credential::Access::Operator;
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, Work, cached, patch, post, read};
@@ -38,8 +39,8 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Sessions.rows(vec![
             cached("/api/swarm/open-session", open)
                 .about(
-                    "The newest session in state collecting, or null; one for practice only where no other is. \
-                     Poll every few minutes, with If-None-Match",
+                    "The newest session in state collecting, or null; one for practice only where \
+                     no other is. Poll every few minutes, with If-None-Match",
                 )
                 .answers(200, &["OpenSession"]),
             read("/api/swarm/open-sessions", accepting)
@@ -86,7 +87,22 @@ pub(super) fn routes() -> Vec<Route> {
                 .body("SessionDraft")
                 .answers(201, &["SessionConvened"])
                 .mints("session.id")
-                .refuses(&[InvalidRequest, NotFound]),
+                .refuses(&[InvalidRequest, NotFound])
+                .command(
+                    Command::new(
+                        "convene",
+                        "--subject aurora --closes +3h --roster active",
+                        "session {session.id} is convened",
+                    )
+                    .below("session")
+                    .flag("subjectId", "subject")
+                    .flag("date", "date")
+                    .flag("windowClosesAt", "closes")
+                    .flag("resolvesAt", "resolves")
+                    .flag("stances", "stance")
+                    .conflicts("practice", &["roster", "quorum"])
+                    .next("session brief {session.id}"),
+                ),
             patch(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}", amend)
                 .with(Work::Long)
                 .about("Change or clear the deadline, the quorum or the question")
@@ -102,24 +118,86 @@ pub(super) fn routes() -> Vec<Route> {
                     TakesOnFile,
                     Problem::SessionState,
                     TakesSealed,
-                ]),
+                ])
+                .command(
+                    of_session("deadline", "12 +1h", "closes at {windowClosesAt}")
+                        .done_where("windowClosesAt", "none", "session {id} has no deadline")
+                        .help("Move the deadline of a session")
+                        .only(&["windowClosesAt", "note"])
+                        .placed(&["windowClosesAt"])
+                        .asks(EARLY),
+                )
+                .command(
+                    of_session("quorum", "12 3", "needs {quorum} members")
+                        .done_where("quorum", "none", "session {id} has no quorum")
+                        .help("Change the quorum of a session, until it is aggregated")
+                        .only(&["quorum", "note"])
+                        .placed(&["quorum"]),
+                )
+                .command(
+                    of_session(
+                        "question",
+                        "12 --question 'More or less exposed?' --resolves +7d",
+                        "has its question",
+                    )
+                    .help("Change the question of a session, until a take is on file")
+                    .only(&["question", "resolution", "resolvesAt", "note"])
+                    .flag("resolvesAt", "resolves"),
+                ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/state", advance)
                 .about(
-                    "Advance the state of a session; aggregated writes its snapshot. endWindow makes the deadline the time \
-                     of this commit",
+                    "Advance the state of a session; aggregated writes its snapshot. endWindow \
+                     makes the deadline the time of this commit",
                 )
                 .part("Id")
                 .body("StateChange")
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, Problem::SessionState, TakesSealed]),
+                .refuses(&[InvalidRequest, NotFound, Problem::SessionState, TakesSealed])
+                .command(
+                    of_session("open", "12", "is collecting")
+                        .help("Let a session collect takes")
+                        .fixed(&[("state", "\"collecting\"")])
+                        .only(NOTE)
+                        .next("session close {id}"),
+                )
+                .command(
+                    of_session("close", "12 --note 'venue is down' --yes", "is closed")
+                        .help("End the window of a session: its deadline becomes now")
+                        .fixed(&[("state", "\"window_closed\""), ("endWindow", "true")])
+                        .asks(EARLY)
+                        .next("session aggregate {id}"),
+                )
+                .command(
+                    of_session("aggregate", "12", "is aggregated")
+                        .help("Write the snapshot of a session, once")
+                        .fixed(&[("state", "\"aggregated\"")])
+                        .only(NOTE)
+                        .asks(EARLY)
+                        .next("session publish {id}"),
+                )
+                .command(
+                    of_session("publish", "12", "is published")
+                        .help("Publish an aggregated session")
+                        .fixed(&[("state", "\"published\"")])
+                        .only(NOTE)
+                        .next("session show {id}"),
+                ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/void", void)
                 .about("Void an aggregated session: it counts for nothing from now on")
                 .part("Id")
                 .body("VoidOrder")
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, Problem::SessionState]),
+                .refuses(&[InvalidRequest, NotFound, Problem::SessionState])
+                .command(
+                    of_session(
+                        "void",
+                        "12 --note 'it had the prices of another day' --yes",
+                        "is void",
+                    )
+                    .irreversible(),
+                ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/withdraw", withdraw)
                 .about("Withdraw a session without takes: it is as if it had never been convened")
                 .part("Id")
@@ -127,7 +205,8 @@ pub(super) fn routes() -> Vec<Route> {
                 .optional_body()
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, TakesOnFile, Problem::SessionState]),
+                .refuses(&[InvalidRequest, NotFound, TakesOnFile, Problem::SessionState])
+                .command(of_session("withdraw", "12 --note 'the wrong subject'", "is withdrawn")),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
                 .with(Work::Long)
                 .about("Freeze the roster, once")
@@ -141,14 +220,25 @@ pub(super) fn routes() -> Vec<Route> {
                     AlreadyAggregated,
                     Problem::SessionState,
                     TakesSealed,
-                ]),
+                ])
+                .command(of_session(
+                    "roster",
+                    "12 Zoë Ada",
+                    "has its roster, which cannot be set again",
+                )),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
                 .with(Work::Long)
                 .about("Excuse a member of the roster, or undo that")
                 .part("Id")
                 .body("Excuse")
                 .answers(200, &["SessionChanged"])
-                .refuses(&[InvalidRequest, NotFound, NoRoster, AlreadyAggregated, TakesSealed]),
+                .refuses(&[InvalidRequest, NotFound, NoRoster, AlreadyAggregated, TakesSealed])
+                .command(
+                    of_session("excuse", "12 Zoë --undo", "excuses {memberId}")
+                        .done_where("excused", "false", "session {id} expects {memberId}")
+                        .flag("excused", "undo")
+                        .describe("excused", "Expect it again"),
+                ),
             post(
                 Operator(Role::Operator),
                 "/api/swarm/admin/sessions/{id}/brief",
@@ -161,12 +251,29 @@ pub(super) fn routes() -> Vec<Route> {
             .optional_body()
             .answers(201, &["BriefPublished"])
             .mints("brief.id")
-            .refuses(&[InvalidRequest, NotFound, BriefPublished, TakesOnFile, AlreadyAggregated]),
+            .refuses(&[InvalidRequest, NotFound, BriefPublished, TakesOnFile, AlreadyAggregated])
+            .command(
+                of_session("brief", "12 --prompt prompt.json", "has its brief")
+                    .flag("replaces", "replace"),
+            ),
         ]),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// The codes of the cautions about what comes before the end of a window.
+const EARLY: &[&str] = &["window-open", "deadline-earlier"];
+
+/// The fields of a command whose other fields are fixed.
+const NOTE: &[&str] = &["note"];
+
+/// A command about a session.
+pub(super) fn of_session(word: &'static str, example: &'static str, done: &'static str) -> Command {
+    Command::new(word, example, format!("session {{id}} {done}"))
+        .below("session")
+        .about("session {id}")
 }
 
 pub(crate) async fn open(request: RequestContext) -> Reply {

@@ -7,7 +7,7 @@ use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidRequest, InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound,
     NotOnRoster, PolicyConflict, PolicyForbids, TakeState, TakesSealed, TokenMismatch,
-    UnknownToken, WindowClosed,
+    UndeclaredStance, UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Invalid, MemberId, Refusal, SessionId, Submission, TakeId};
@@ -17,6 +17,7 @@ use crate::discovery::diagnosis;
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::body::MAX_VALUES;
+use crate::request::command::Command;
 use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, Work, cached, post, read};
@@ -71,6 +72,7 @@ pub(super) fn routes() -> Vec<Route> {
                 PolicyForbids,
                 PolicyConflict,
                 AmendmentClosed,
+                UndeclaredStance,
                 BadSignature,
                 NonceUsed,
                 LostRace,
@@ -82,32 +84,49 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, &["Diagnosis"])
             .refuses(&[InvalidDiagnosis, Busy]),
         cached("/api/swarm/takes", list)
-            .about("The takes by id, highest first: the latest revisions, found by text and filters")
+            .about(
+                "The takes by id, highest first: the latest revisions, found by text and filters",
+            )
             .query(TAKE_LIST)
             .answers(200, &["Takes"]),
         read("/api/swarm/takes/{id}", record)
             .with(Work::CachedShort)
             .or_member()
-            .about("The record of a take; of a sealed one, to others than its author, that it was filed")
+            .about(
+                "The record of a take; of a sealed one, to others than its author, that it was \
+                 filed",
+            )
             .part("Id")
             .answers(200, &["PublicTake"])
             .refuses(&[NotFound]),
     ]);
     routes.extend(Section::Operating.rows(vec![
-        post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/withhold", withhold)
-            .about("Withhold the write-up and the memo address of a take from the public")
-            .part("Id")
-            .body("Withholding")
-            .answers(200, &["TakeMarked"])
-            .refuses(&[InvalidRequest, NotFound, TakesSealed, TakeState]),
-        post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/restore", restore)
-            .about("Show the write-up and the memo address of a take again")
-            .part("Id")
-            .body("Noted")
-            .optional_body()
-            .answers(200, &["TakeMarked"])
-            .refuses(&[InvalidRequest, NotFound, TakeState]),
-    ]));
+            post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/withhold", withhold)
+                .about("Withhold the write-up and the memo address of a take from the public")
+                .part("Id")
+                .body("Withholding")
+                .answers(200, &["TakeMarked"])
+                .refuses(&[InvalidRequest, NotFound, TakesSealed, TakeState])
+                .command(
+                    Command::new(
+                        "withhold",
+                        "7 --note 'it names a client'",
+                        "the texts of take {id} are withheld",
+                    )
+                    .below("take"),
+                ),
+            post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/restore", restore)
+                .about("Show the write-up and the memo address of a take again")
+                .part("Id")
+                .body("Noted")
+                .optional_body()
+                .answers(200, &["TakeMarked"])
+                .refuses(&[InvalidRequest, NotFound, TakeState])
+                .command(
+                    Command::new("restore", "7", "the texts of take {id} are shown again")
+                        .below("take"),
+                ),
+        ]));
     routes
 }
 

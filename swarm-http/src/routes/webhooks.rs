@@ -5,6 +5,7 @@ use swarm_core::wire::Problem::{InvalidRequest, NotFound};
 use swarm_core::{Invalid, Refusal, wire};
 
 use crate::request::RequestContext;
+use crate::request::command::Command;
 use crate::request::credential::Access::Operator;
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, post, read_as};
@@ -24,13 +25,19 @@ pub(super) fn routes() -> Vec<Route> {
             .body("WebhookName")
             .answers(200, &["DeliveryChanged"])
             .mints("delivery.id")
-            .refuses(&[InvalidRequest, NotFound]),
+            .refuses(&[InvalidRequest, NotFound])
+            .command(
+                Command::new("test", "https://hooks.acme.example/swarm", "the test is queued")
+                    .below("webhook")
+                    .awaited("delivery"),
+            ),
         post(Operator(Role::Admin), "/api/swarm/admin/webhooks/{id}/retry", retry)
             .about("Queue a delivery again")
             .part("Id")
             .no_fields()
             .answers(200, &["DeliveryChanged"])
-            .refuses(&[InvalidRequest, NotFound]),
+            .refuses(&[InvalidRequest, NotFound])
+            .command(Command::new("retry", "7", "delivery {id} is queued again").below("webhook")),
     ])
 }
 

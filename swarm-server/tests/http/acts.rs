@@ -45,18 +45,19 @@ fn acts_are_described_by_their_changes() {
             json!({ "windowClosesAt": null }),
         ],
     );
-    let page = text(&client, "/swarm/sessions/1");
+    let page = text(&client, "/swarm/sessions/1/history");
+    // The newest is first.
     let mut rest = page.as_str();
     for told in [
-        "convened, without a deadline, by operator",
-        "remark, by operator: “only a remark”",
-        "quorum set to 3, by operator",
-        "remark, by operator: “second remark”",
-        "deadline set to 1 Jan 2030",
-        ", quorum set to 4, by operator",
+        "deadline lifted, by operator",
         "deadline moved from 1 Jan 2030",
         ", quorum lifted, by operator",
-        "deadline lifted, by operator",
+        "deadline set to 1 Jan 2030",
+        ", quorum set to 4, by operator",
+        "remark, by operator: “second remark”",
+        "quorum set to 3, by operator",
+        "remark, by operator: “only a remark”",
+        "convened, without a deadline, by operator",
     ] {
         let at = rest.find(told).unwrap_or_else(|| panic!("no “{told}” in {rest}"));
         rest = &rest[at + told.len()..];

@@ -58,7 +58,13 @@ impl User {
     }
 
     pub fn admin(&self, arguments: &str) -> Ended {
-        let arguments: Vec<_> = ["admin"].into_iter().chain(arguments.split(' ')).collect();
+        self.admin_words(&arguments.split(' ').collect::<Vec<_>>())
+    }
+
+    /// Like [`admin`](Self::admin), of words that may have spaces in them.
+    pub fn admin_words(&self, arguments: &[impl AsRef<str>]) -> Ended {
+        let arguments = arguments.iter().map(AsRef::as_ref);
+        let arguments: Vec<_> = ["admin"].into_iter().chain(arguments).collect();
         self.with(&arguments, &[("SWARM_URL", &self.url), ("SWARM_ADMIN_TOKEN", ADMIN)])
     }
 

@@ -17,7 +17,7 @@ const MEMBERS: [(&str, &str); 2] =
 
 /// What operators do with an applicant, and with a member. Each has a member of its own, called like it.
 const ACTS_ON_APPLICANTS: [&str; 3] = ["activate", "reject", "erase"];
-const ACTS_ON_MEMBERS: [&str; 4] = ["deactivate", "members/update", "reset-claim", "rotate-key"];
+const ACTS_ON_MEMBERS: [&str; 3] = ["deactivate", "reset-claim", "rotate-key"];
 
 pub struct Desk {
     pub fixture: Fixture,

@@ -178,6 +178,36 @@ fn events_are_streamed_and_resumed() {
     assert_eq!((filtered.next().0, filtered.next().0), (4, 5));
 }
 
+/// Far from the end of the log the entries are read in parts, near it they are those that all streams share.
+#[test]
+fn stream_of_a_long_log_has_each_entry_once() {
+    const ENTRIES: u64 = 600;
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let put = |number: u64| {
+        let subject = json!({ "id": format!("subject-{number}"), "name": "A subject" });
+        client.operate("/subjects", &subject).expect(201);
+    };
+    (1..=ENTRIES).for_each(put);
+    let [mut all, mut same] = [(); 2].map(|()| Events::open(&fixture, "", ""));
+    let mut late = Events::open(&fixture, &format!("after={}", ENTRIES - 3), "");
+    let mut others = Events::open(&fixture, "kind=session", "");
+    for number in 1..=ENTRIES {
+        assert_eq!((all.next().0, same.next().0), (number, number));
+    }
+    thread::scope(|scope| {
+        scope.spawn(|| (ENTRIES + 1..=ENTRIES + 300).for_each(put));
+        for number in ENTRIES + 1..=ENTRIES + 300 {
+            assert_eq!((all.next().0, same.next().0), (number, number));
+        }
+    });
+    for number in ENTRIES - 2..=ENTRIES + 300 {
+        assert_eq!(late.next().0, number);
+    }
+    client.operate("/sessions", &json!({ "date": DAY, "subjectId": "subject-1" })).expect(201);
+    assert_eq!(others.next().1, "session.convened");
+}
+
 #[test]
 fn streams_and_waiting_requests_end_when_the_server_stops() {
     let program = Program::start(&["serve", "--store=memory"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);

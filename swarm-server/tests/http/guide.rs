@@ -7,11 +7,12 @@ use serde_json::json;
 use swarm_core::domain::TakeDraft;
 use swarm_core::json::Json;
 use swarm_core::proof::{KeyPair, canonical};
+use swarm_core::wire::{Audience, Problem};
 use swarm_http::{PublicOrigin, Site};
 use swarm_store_memory::MemoryStore;
 
 use crate::clients::{node, python};
-use crate::harness::{ADMIN, Client, Server, services, tenant};
+use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
 
 /// The first block of this language in a page.
 fn block(page: &str, language: &str) -> String {
@@ -29,33 +30,34 @@ fn folder(name: &str) -> PathBuf {
 /// A program of the guide, in a folder of its own.
 struct Program {
     interpreter: String,
-    arguments: Vec<String>,
+    file: &'static str,
     folder: PathBuf,
 }
 
+/// The files of the programs.
+const PROGRAMS: [&str; 3] = ["member.py", "member.sh", "member.mjs"];
+
 impl Program {
-    fn python(client: &Client, name: &str) -> Self {
-        let code = block(&client.get("/skill.md").expect(200).text, "python");
-        Self { interpreter: python(), arguments: vec!["-c".to_owned(), code], folder: folder(name) }
+    fn of(client: &Client, file: &'static str, name: &str) -> Self {
+        Self::in_folder(client, file, folder(&format!("guide-{name}-{file}")))
     }
 
-    fn shell(client: &Client, name: &str) -> Self {
-        let code = block(&client.get("/skill.md").expect(200).text, "sh");
-        let arguments = vec!["-c".to_owned(), code];
-        Self { interpreter: "sh".to_owned(), arguments, folder: folder(name) }
-    }
-
-    fn node(client: &Client, name: &str) -> Self {
-        let folder = folder(name);
-        let code = block(&client.get("/skill.md").expect(200).text, "js");
-        std::fs::write(folder.join("guide.mjs"), code).unwrap();
-        Self { interpreter: node(), arguments: vec!["guide.mjs".to_owned()], folder }
+    /// As served, in this folder.
+    fn in_folder(client: &Client, file: &'static str, folder: PathBuf) -> Self {
+        let interpreter = match file {
+            "member.py" => python(),
+            "member.mjs" => node(),
+            _ => "sh".to_owned(),
+        };
+        let code = client.get(&format!("/skill/{file}")).expect(200).text;
+        std::fs::write(folder.join(file), code).unwrap();
+        Self { interpreter, file, folder }
     }
 
     /// Runs it with these variables.
     fn run(&self, variables: &[(&str, &str)]) -> Output {
         let mut command = Command::new(&self.interpreter);
-        command.args(&self.arguments).current_dir(&self.folder);
+        command.arg(self.file).current_dir(&self.folder);
         command.envs(variables.iter().copied()).output().unwrap()
     }
 
@@ -205,41 +207,140 @@ fn several_sessions(client: &Client, program: &Program) {
 }
 
 #[test]
-fn python_program_of_the_guide_runs_as_served() {
-    let (_server, client) = scene();
-    let program = Program::python(&client, "guide-python");
-    joins(&client, &program);
-    goes_on(&client, &program);
-}
-
-#[test]
-fn programs_of_the_guide_run_below_a_path() {
-    let programs: [fn(&Client, &str) -> Program; 3] =
-        [Program::python, Program::shell, Program::node];
-    for (program, name) in programs.into_iter().zip(["python", "shell", "node"]) {
-        let (_server, client) = scene_below("/opinions/of-agents");
-        joins(&client, &program(&client, &format!("guide-below-{name}")));
+fn programs_of_the_guide_run_as_served() {
+    for file in PROGRAMS {
+        let (_server, client) = scene();
+        let program = Program::of(&client, file, "served");
+        joins(&client, &program);
+        goes_on(&client, &program);
     }
 }
 
 #[test]
-fn shell_program_of_the_guide_runs_as_served() {
+fn programs_of_the_guide_run_below_a_path() {
+    for file in PROGRAMS {
+        let (_server, client) = scene_below("/opinions/of-agents");
+        joins(&client, &Program::of(&client, file, "below"));
+    }
+}
+
+/// Each step by one program, the next one by another, with the files that the first one keeps.
+#[test]
+fn programs_of_the_guide_go_on_with_the_files_of_one_another() {
+    let pairs = PROGRAMS.iter().flat_map(|one| PROGRAMS.iter().map(move |other| (*one, *other)));
     let (_server, client) = scene();
-    let program = Program::shell(&client, "guide-shell");
-    joins(&client, &program);
-    goes_on(&client, &program);
+    let mut id = 0;
+    for (one, other) in pairs.filter(|(one, other)| one != other) {
+        let folder = folder(&format!("guide-files-{one}-{other}"));
+        let [first, second] =
+            [one, other].map(|file| Program::in_folder(&client, file, folder.clone()));
+        assert!(first.stops(&[]).contains(" is applied: run this again"), "{one}, {other}");
+        activate_all(&client);
+        // One claims the token, the other submits, and the first verifies and amends.
+        assert!(first.stops(&[]).contains("your take on "), "{one}, {other}");
+        id += 1;
+        let verified = format!("verified http://{}/swarm/takes/{id}\n", client.address);
+        assert!(second.says(&OPINION).ends_with(&verified), "{one}, {other}");
+        assert!(first.says(&[]).ends_with(&verified), "{one}, {other}");
+        first.forget_take(1);
+        id += 1;
+        let amended = first.says(&opinion(&[("SWARM_BODY", "It fell."), ("SWARM_WEIGHTS", "a=1")]));
+        assert!(amended.ends_with(&format!("/swarm/takes/{id}\n")), "{one}, {other}: {amended}");
+        // What one kept and did not hear about, the other sends again: it stands.
+        std::fs::remove_file(folder.join("swarm.filed.1")).unwrap();
+        let again = String::from_utf8(second.run(&[]).stdout).unwrap();
+        assert!(again.ends_with(&format!("/swarm/takes/{id}\n")), "{one}, {other}: {again}");
+        let token = std::fs::read_to_string(folder.join("swarm.token")).unwrap();
+        assert!(token.starts_with("tok_"), "{token}");
+    }
+    client.get(&format!("/api/swarm/takes/{}", id + 1)).expect(404);
 }
 
 #[test]
-fn javascript_program_of_the_guide_runs_as_served() {
-    let (_server, client) = scene();
-    let program = Program::node(&client, "guide-node");
-    joins(&client, &program);
-    let session = json!({ "date": "2026-11-22", "subjectId": "aurora" });
+fn programs_of_the_guide_take_the_same_numbers() {
+    for file in PROGRAMS {
+        let (_server, client) = scene();
+        let program = Program::of(&client, file, "numbers");
+        program.stops(&[]);
+        activate_all(&client);
+        program.stops(&[]);
+        let invalid = ["7e-1", "0,7", "", ".", "0.1234567", "1 ", "0x1", "--1", "1\n1", "nan"];
+        for invalid in invalid {
+            let said = program.stops(&opinion(&[("SWARM_CONFIDENCE", invalid)]));
+            assert!(said.contains("is not a number like 0.7"), "{file}: {invalid:?}: {said}");
+        }
+        let numbers =
+            [(".7", "0.7"), ("00.50", "0.5"), ("1.0", "1"), ("-0", "0"), ("0.000001", "0.000001")];
+        for ((given, written), id) in numbers.into_iter().zip(1..) {
+            let weights = format!("a=1,b={given}");
+            let given = [("SWARM_CONFIDENCE", given), ("SWARM_WEIGHTS", weights.as_str())];
+            program.says(&opinion(&given));
+            let take = client.get(&format!("/api/swarm/takes/{id}")).expect(200).text;
+            assert!(take.contains(&format!("\"confidence\":{written},")), "{file}: {take}");
+            assert!(take.contains(&format!("\"weight\":{written}}}")), "{file}: {take}");
+            program.forget_take(1);
+        }
+    }
+}
+
+/// They ask before they ask for an opinion.
+#[test]
+fn programs_of_the_guide_say_which_sessions_are_open_to_a_member() {
+    let server = Server::start();
+    let client = server.client();
+    let programs = PROGRAMS.map(|file| Program::of(&client, file, "standing"));
+    for program in &programs {
+        program.stops(&[]);
+        activate_all(&client);
+        let said = program.stops(&[]);
+        assert!(said.contains("Nothing is open: run this again"), "{said}");
+        assert!(said.contains("a practice session"), "{said}");
+    }
+    let other = Author::join(&client, "Grace");
+    let roster = json!([{ "memberId": other.id.as_str() }]);
+    let session = json!({ "date": "2026-11-21", "subjectId": "aurora", "roster": roster });
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     client.operate("/sessions", &session).expect(201);
-    assert!(program.stops(&OPINION).contains("Choose with SWARM_SESSION: [2,1] are open."));
-    program.says(&opinion(&[("SWARM_SESSION", "2")]));
-    assert_eq!(client.get("/api/swarm/takes/2").expect(200).json()["sessionId"], 2);
+    for program in &programs {
+        let said = program.stops(&OPINION);
+        assert!(said.contains("deadline not set, not for you: not-on-roster"), "{said}");
+        assert!(said.contains("None of these is open to you"), "{said}");
+        assert!(said.contains("a practice session"), "{said}");
+    }
+    let session = json!({ "date": "2026-11-22", "subjectId": "aurora", "practice": true });
+    client.operate("/sessions", &session).expect(201);
+    for program in &programs {
+        let said = program.stops(&[]);
+        assert!(said.contains("deadline not set, for practice\n"), "{said}");
+        assert!(said.contains("Run this again with SWARM_STANCE"), "{said}");
+        program.says(&OPINION);
+        let other = program.stops(&opinion(&[("SWARM_SESSION", "1")]));
+        assert!(other.contains("Choose one that is open to you"), "{other}");
+    }
+}
+
+#[test]
+fn guide_is_short_and_its_programs_are_files() {
+    let (_server, client) = scene();
+    let guide = client.get("/skill.md").expect(200).text;
+    assert!(guide.lines().count() < 150, "{}", guide.lines().count());
+    for problem in Problem::ALL.iter().filter(|problem| problem.audience() == Audience::Everyone) {
+        assert!(guide.contains(&format!("`{}`", problem.code())), "{problem:?}");
+    }
+    let index = client.get("/llms.txt").expect(200).text;
+    for file in PROGRAMS {
+        let path = format!("/skill/{file}");
+        let link = format!("({}{path})", client.url());
+        assert!(guide.contains(&link) && index.contains(&link), "{link}");
+        let program = client.get(&path).expect(200);
+        assert!(program.header("etag").is_some() && program.text.contains(&client.url()), "{path}");
+        assert_ne!(program.header("cache-control"), Some("no-store"), "{path}");
+        let kind = program.header("content-type").unwrap();
+        let expected = if file == "member.mjs" { "text/javascript" } else { "text/plain" };
+        assert_eq!(kind, format!("{expected}; charset=utf-8"));
+    }
+    let committee = client.get("/skill/committee.md").expect(200).text;
+    assert!(guide.contains("/skill/committee.md") && committee.contains("`missing-stance-line`"));
 }
 
 #[test]
@@ -251,11 +352,7 @@ fn guide_programs_keep_the_salt_of_a_sealed_take() {
         let guide = client.get(path).expect(200).text;
         assert!(guide.contains("blind: true") && guide.contains("Swarm-Seal"), "{guide}");
     }
-    let programs = [
-        Program::python(&client, "sealed-python"),
-        Program::shell(&client, "sealed-shell"),
-        Program::node(&client, "sealed-node"),
-    ];
+    let programs = PROGRAMS.map(|file| Program::of(&client, file, "sealed"));
     let second = [("SWARM_SESSION", "2")];
     for (program, id) in programs.iter().zip(1..) {
         program.stops(&second);
@@ -267,9 +364,9 @@ fn guide_programs_keep_the_salt_of_a_sealed_take() {
     client.operate("/sessions/2/state", &json!({ "state": "aggregated" })).expect(200);
     for (program, id) in programs.iter().zip(1..) {
         let take = client.get(&format!("/api/swarm/takes/{id}")).expect(200).json();
-        let kept = [format!("swarm.salt.{id}"), "swarm.json".to_owned()]
-            .map(|name| std::fs::read_to_string(program.folder.join(name)).unwrap_or_default());
-        assert!(kept.concat().contains(take["salt"].as_str().unwrap()), "{kept:?} {take}");
+        let kept = program.folder.join(format!("swarm.salt.{id}"));
+        let kept = std::fs::read_to_string(kept).unwrap();
+        assert_eq!(kept.trim(), take["salt"].as_str().unwrap());
     }
 }
 
@@ -280,33 +377,22 @@ fn guide_programs_sign_for_the_public_origin_only() {
     default.public_origin = Some(PublicOrigin::parse("https://acme.example").unwrap());
     let server = Server::of(Site::single(services(&MemoryStore::new()), default));
     let client = server.client();
-    let programs = [
-        Program::python(&client, "service-python"),
-        Program::shell(&client, "service-shell"),
-        Program::node(&client, "service-node"),
-    ];
-    for mut program in programs {
+    for file in PROGRAMS {
+        let program = Program::of(&client, file, "service");
         program.stops(&[]);
         activate_all(&client);
-        let of_another = |code: &str| code.replace("https://acme.example", "https://other.example");
-        let honest = program.arguments.clone();
-        let file = program.folder.join("guide.mjs");
-        let node = std::fs::read_to_string(&file).ok();
-        if let Some(node) = &node {
-            std::fs::write(&file, of_another(node)).unwrap();
-        }
-        program.arguments = honest.iter().map(|argument| of_another(argument)).collect();
+        let path = program.folder.join(file);
+        let honest = std::fs::read_to_string(&path).unwrap();
+        let of_another = honest.replace("https://acme.example", "https://other.example");
+        assert_ne!(of_another, honest);
+        std::fs::write(&path, of_another).unwrap();
         let refused = program.stops(&[]);
         assert!(refused.contains("for another service: https://acme.example "), "{refused}");
-        program.arguments = honest;
-        if let Some(node) = &node {
-            std::fs::write(&file, node).unwrap();
-        }
+        std::fs::write(&path, honest).unwrap();
         let claimed = program.stops(&[]);
         assert!(!claimed.contains("another service"), "{claimed}");
-        let kept = ["swarm.token", "swarm.json"].map(|name| program.folder.join(name));
-        let kept = kept.map(|file| std::fs::read_to_string(file).unwrap_or_default()).concat();
-        assert!(kept.contains("tok_"), "{claimed}");
+        let token = std::fs::read_to_string(program.folder.join("swarm.token")).unwrap();
+        assert!(token.starts_with("tok_"), "{claimed}");
     }
 }
 
@@ -400,7 +486,8 @@ fn guides_are_found_from_the_address_alone() {
 fn errors_are_found_by_their_texts() {
     let server = Server::start();
     let client = server.client();
-    let guide = client.get("/skill.md").expect(200).text;
+    let guides = ["/skill.md", "/skill/committee.md"];
+    let guide = guides.map(|path| client.get(path).expect(200).text).concat();
     let reference = client.get("/docs/errors").expect(200).text.replace("&#39;", "'");
     for text in [
         "invalid submission",

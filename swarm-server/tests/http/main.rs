@@ -26,6 +26,7 @@ mod commands;
 mod committee;
 mod committee_fixture;
 mod console;
+mod declared_stances;
 mod deploy;
 mod desk;
 mod desk_week;

@@ -63,7 +63,9 @@ impl Program {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").expect(&line);
+        let Some(address) = line.trim().strip_prefix("listening on http://") else {
+            panic!("{line}{:?}{}", child.wait(), stderr.join().unwrap());
+        };
         let client = Client::new(address.parse().unwrap());
         Self { child, stdout, stderr: Some(stderr), client, folder }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_core::domain::{
-    Closes, Schedule, ScheduleEntry, SubjectId, TimeOfDay, TimeZone, Weekdays,
+    Closes, Declaration, Schedule, ScheduleEntry, SubjectId, TimeOfDay, TimeZone, Weekdays,
 };
 use swarm_core::service::ConvenedWindows;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
@@ -277,6 +277,7 @@ fn entry(subject: &str) -> ScheduleEntry {
         question: None,
         resolution: None,
         resolves_after: None,
+        declaration: Declaration::default(),
     }
 }
 

@@ -39,6 +39,8 @@ fn everything() -> String {
                  opens = \"14:00\"\ncloses_after = \"5h\"\nroster = \"active\"\nquorum = 5\n\
                  buckets = [\"hold\", \"add\"]\nbrief = true\naggregate = true\n\
                  [[tenants.schedule]]\nsubject = \"lending\"\nopens = \"22:00\"\ncloses = \"01:00\"\nblind = true\n\
+                 stances = [{ name = \"buy\", rank = 1.5 }, { name = \"sell\", rank = -1 }]\n\
+                 max_revisions = 1\nmethod = \"weighted_median\"\n\
                  timezone = \"America/New_York\"\nskip = [\"2026-12-25\"]\n\
                  [tenants.committee]\nbrief_at = \"21:00\"\nkey_prefix = \"desk\"\n";
     tenant("acme", lines) + &tenant("bolt", "")
@@ -75,7 +77,8 @@ fn check_prints_the_effective_configuration() {
         "acme: footer: \"Imprint <1>\" to https://acme.example/imprint?a&b",
         "acme: schedule: \"lending\" and in turn \"perps\", mon fri, 14:00 UTC for 5h; roster: active members; \
          quorum 5; buckets \"hold\", \"add\"; brief, aggregate",
-        "acme: schedule: \"lending\", daily, 22:00 America/New_York until 01:00; not on 2026-12-25; blind\n",
+        "acme: schedule: \"lending\", daily, 22:00 America/New_York until 01:00; not on 2026-12-25; blind; \
+         stances \"sell\" -1, \"buy\" 1.5; max_revisions 1; method weighted_median\n",
         "signing key: swarm.key, which serve makes",
         "acme: export: briefs to /srv/briefs",
         "bolt: origin: the one in use",

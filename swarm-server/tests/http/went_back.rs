@@ -294,8 +294,7 @@ fn start_with_another_store_says_what_happened_and_what_goes_on() {
     let folder = Arc::clone(&program.folder);
     let ada = desk(&program.client);
     file(&program.client, &ada);
-    let remembered = folder.path().join("swarm.key.checkpoints");
-    wait_until("the log is signed", || remembered.exists());
+    signed_all(&program.client);
     program.stop("TERM");
     for entry in fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Actor, Attribution, Closes, MemberState, QuestionText, Schedule, ScheduleEntry,
-    ScheduledRoster, Seq, Session, SessionPatch, SessionState, Subject, TimeZone, Weekdays,
+    Actor, Attribution, Closes, Declaration, MemberState, Method, QuestionText, Schedule,
+    ScheduleEntry, ScheduledRoster, Seq, Session, SessionPatch, SessionState, Subject, TimeZone,
+    Weekdays,
 };
 use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
 use swarm_core::store::{
@@ -343,11 +344,15 @@ async fn questions_and_practice_are_as_for_sessions_convened_by_hand() {
         resolves_after: Some(7 * 24 * 60 * 60 * 1_000),
         ..automatic(&["lending"])
     };
+    let declaration =
+        Declaration { method: Some(Method::WeightedMedian), ..Declaration::default() };
+    let asked = ScheduleEntry { declaration: declaration.clone(), ..asked };
     let practice = ScheduleEntry { practice: true, quorum: None, ..automatic(&["stables"]) };
     let schedule = schedule([asked, practice]);
     assert_eq!(desk.steps(&schedule).await.len(), 4);
     let [second, first] = desk.sessions().await.try_into().unwrap();
     assert_eq!(first.question.text.as_ref().unwrap().as_str(), "More or less exposed?");
+    assert_eq!((&first.declaration, second.declaration.is_empty()), (&declaration, true));
     // A week after the deadline.
     assert_eq!(first.question.resolves_at, Some(moment("2026-11-30T19:00:00Z")));
     assert!(second.practice && second.question.is_empty());
@@ -537,6 +542,7 @@ fn automatic(subjects: &[&str]) -> ScheduleEntry {
         question: None,
         resolution: None,
         resolves_after: None,
+        declaration: Declaration::default(),
     }
 }
 

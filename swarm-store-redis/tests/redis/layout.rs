@@ -18,7 +18,7 @@ const SERVER_MARK: &str = "swarm:layout";
 /// The marks of other layouts, and how a refusal names them: one of a newer and one of an older program, and those of programs
 /// before the first release.
 const OTHERS: [(&str, &str); 4] = [
-    ("v4", "4"),
+    ("v5", "5"),
     ("v1", "1"),
     ("8", "8 of a program before the first release"),
     ("1", "1 of a program before the first release"),
@@ -31,12 +31,12 @@ async fn tenant_is_marked_by_its_first_write() {
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), []);
     assert_eq!(server.cli(&["dbsize"]).trim(), "0");
     let session = open(&store).convene(&draft("subject")).await.unwrap();
-    assert_eq!(server.cli(&["mget", MARK, SERVER_MARK]), "v3\nv3\n");
+    assert_eq!(server.cli(&["mget", MARK, SERVER_MARK]), "v4\nv4\n");
 
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
     store.convene(&draft("subject")).await.unwrap();
-    assert_eq!(server.cli(&["mget", MARK, SERVER_MARK]), "v3\nv3\n");
+    assert_eq!(server.cli(&["mget", MARK, SERVER_MARK]), "v4\nv4\n");
 }
 
 #[tokio::test]

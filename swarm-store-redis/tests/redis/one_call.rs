@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Actor, Attribution, MemberState, Roster, RosterEntry, Session, SessionPatch, SessionState,
-    Subject, TakeDraft, TenantId, Timestamp, TokenHash,
+    Actor, Attribution, MemberState, Revision, Roster, RosterEntry, Session, SessionPatch,
+    SessionState, Subject, TakeDraft, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::{Error, Refusal, Submission, Swarm, SystemEntropy, TakeId, Tenant};
 use swarm_redis_testing::Server;
@@ -125,7 +125,7 @@ async fn takes_filed_through_other_servers_count() {
     let rejected = desk.submit(&take("elsewhere")).await.unwrap_err();
     assert_eq!(rejected, (Refusal::NonceUsed, Some(TakeId(3))));
     desk.other.submit(&desk.ada.token, &take("last")).await.unwrap();
-    desk.refuses("one too many", Refusal::CapReached).await;
+    desk.refuses("one too many", Refusal::CapReached { cap: Revision::CAP }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -80,7 +80,7 @@ fn files_of_other_programs_are_refused_and_unchanged() {
 #[test]
 fn files_of_other_layouts_are_refused_and_unchanged() {
     for (application, layout, named) in [
-        (*b"swrm", 5, "5"),
+        (*b"swrm", 6, "6"),
         (*b"swrm", 2, "2"),
         (*b"swrm", 1, "1"),
         (*b"swrm", 0, "0"),

@@ -1,5 +1,5 @@
 //! What reads of a sealed session return.
-#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use rusqlite::Connection;
 use swarm_core::store::TABLES;

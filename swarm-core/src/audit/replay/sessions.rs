@@ -8,7 +8,7 @@ use super::archive::{Archive, SessionAside};
 use super::found::{Found, Place, or_none, takes_on_file};
 use crate::audit::steps::{QUESTION, Step, changed_fields, step_faults};
 use crate::domain::json::{Json, Object, printable, printable_json, write};
-use crate::domain::{Invalid, SessionState, Timestamp};
+use crate::domain::{Declaration, Invalid, Outcome, SessionState, Timestamp};
 use crate::rules::takes_may_come;
 
 /// The sessions, as the entries so far leave them.
@@ -41,6 +41,9 @@ pub(super) struct SessionReplay {
     pub(super) is_blind: bool,
     pub(super) is_opened: bool,
     pub(super) is_withdrawn: bool,
+    /// How many takes a member may file, if the session declares it.
+    #[serde(default)]
+    pub(super) max_revisions: Option<u64>,
     pub(super) filed: Filed,
 }
 
@@ -102,6 +105,7 @@ impl Act {
             is_opened: session.text_if_any("openedAt")?.is_some(),
             is_withdrawn: act == "withdrawn",
             version: fields.whole_if_any("version")?,
+            max_revisions: session.whole_if_any("maxRevisions")?,
             filed: Filed::default(),
         };
         let excuse = match fields.text_if_any("memberId")? {
@@ -279,6 +283,17 @@ fn early_outcome(before: &SessionReplay, record: &Object, place: Place) -> Optio
     Some(format!("outcome recorded {why}"))
 }
 
+/// That the outcome of a session is not on the scale of its stances.
+fn outcome_off_scale(record: &Object) -> Option<String> {
+    let mut record = record.clone();
+    let declaration = Declaration::read(&mut record).ok()?;
+    let outcome = Outcome::read(&mut record.take("outcome")?.into_object()).ok()?;
+    let value = outcome.value?;
+    let is_off = value.check(declaration.scale()).is_err();
+    let value = value.get();
+    is_off.then(|| format!("outcome {value}, which is not on the scale of its stances"))
+}
+
 /// Why the act is not a valid step from the session before it and the takes in it.
 fn faults_of(before: &SessionReplay, record: &Object, act: &Act, place: Place) -> Vec<String> {
     let after = act.after.step(&act.record);
@@ -290,6 +305,7 @@ fn faults_of(before: &SessionReplay, record: &Object, act: &Act, place: Place) -
     }
     if act.act == "outcome" {
         faults.extend(early_outcome(before, record, place));
+        faults.extend(outcome_off_scale(&act.record));
     }
     let aggregates = act.after.state == SessionState::Aggregated && act.act == "state";
     if aggregates && act.takes.is_some_and(|it| it != takes) {

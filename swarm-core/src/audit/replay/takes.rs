@@ -5,7 +5,7 @@ use super::found::{Found, Place, or_none};
 use super::members::Members;
 use super::sessions::{SessionReplay, Sessions};
 use crate::domain::json::{Object, printable};
-use crate::domain::{Invalid, SessionState, Timestamp};
+use crate::domain::{Invalid, Revision, SessionState, Timestamp};
 
 impl Sessions {
     /// Checks that a take was accepted by the rules: in a session that stood, within the deadline in force, judged under the
@@ -49,6 +49,11 @@ impl Sessions {
         let last = session.filed.revisions.insert(member, revision).unwrap_or_default();
         if revision != last + 1 {
             let text = format!("{name} is revision {revision}, the one before was {last}");
+            found.fault(place, &text);
+        }
+        let cap = session.max_revisions.unwrap_or(Revision::CAP.get().into());
+        if revision > cap {
+            let text = format!("{name} is revision {revision}, and the session allows {cap}");
             found.fault(place, &text);
         }
         if revision > 1 && session.state >= SessionState::Aggregated {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::domain::Stance;
+
 /// The five stances of the committee (API.md, 8.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -33,6 +35,12 @@ impl CommitteeStance {
             Self::Cautious => "cautious",
             Self::Bearish => "bearish",
         }
+    }
+}
+
+impl From<CommitteeStance> for Stance {
+    fn from(stance: CommitteeStance) -> Self {
+        Self::of_service(stance.as_str())
     }
 }
 

@@ -11,8 +11,8 @@ use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry, TakeMarkAct
 use super::{Actor, Seq};
 use crate::domain::json::write;
 use crate::domain::{
-    Day, Digest, Invalid, MemberId, MemoId, Note, Outcome, PublicKey, Question, SessionId,
-    SessionState, Signature, SubjectId, SubjectSnapshotId, Timestamp, Voided,
+    Day, Declaration, Digest, Invalid, MemberId, MemoId, Note, Outcome, PublicKey, Question,
+    SessionId, SessionState, Signature, SubjectId, SubjectSnapshotId, Timestamp, Voided,
 };
 
 /// An entry with its number and time: a line of the log.
@@ -323,6 +323,9 @@ pub struct LoggedSession {
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]
     pub question: Question,
+    /// Its own stances, number of revisions and method of aggregation.
+    #[serde(flatten)]
+    pub declaration: Declaration,
     /// The time when the session was opened, if it is blind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,

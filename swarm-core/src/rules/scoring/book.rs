@@ -32,7 +32,7 @@ struct BookedSession {
     date: Day,
     subject_id: SubjectId,
     crowd: f64,
-    /// The outcome, −2 to 2; `None` while the session does not count.
+    /// The outcome on the scale of the service, −2 to 2; `None` while the session does not count.
     value: Option<f64>,
 }
 
@@ -41,13 +41,15 @@ struct BookedSession {
 struct BookedPosition {
     slot: usize,
     forecast: f64,
-    rank: i8,
+    rank: f64,
 }
 
 impl ScoreBook {
-    /// Puts in the outcome of an aggregated session, −2 to 2, in place of an earlier one; `None` if the session does
-    /// not count.
+    /// Puts in the outcome of an aggregated session, which is on the scale of its stances, in place of an earlier one;
+    /// `None` if the session does not count.
     pub fn put(&mut self, session: &Session, value: Option<f64>) {
+        let scale = session.declaration.scale();
+        let value = value.map(|value| scale.normalized(value));
         if let Some(booked) =
             self.slots.get(&session.id).and_then(|slot| self.sessions.get_mut(*slot))
         {
@@ -55,14 +57,15 @@ impl ScoreBook {
             return;
         }
         let quotes = session.snapshot.as_ref().map_or(&[][..], |snapshot| &snapshot.quotes);
-        let positions: Vec<_> = quotes.iter().filter_map(Position::of_quote).collect();
+        let position = |quote| Position::of_quote(scale, quote);
+        let positions: Vec<_> = quotes.iter().filter_map(position).collect();
         let (Some(crowd), Some(_)) = (crowd_forecast(&positions), value) else { return };
         let slot = self.sessions.len();
         self.slots.insert(session.id, slot);
         let (date, subject_id) = (session.date, session.subject_id.clone());
         self.sessions.push(BookedSession { date, subject_id, crowd, value });
         for quote in quotes {
-            let Some(position) = Position::of_quote(quote) else { continue };
+            let Some(position) = position(quote) else { continue };
             let forecast = forecast(lean(position));
             let booked = BookedPosition { slot, forecast, rank: position.rank };
             self.members.entry(quote.member_id.clone()).or_default().push(booked);
@@ -73,7 +76,7 @@ impl ScoreBook {
     pub fn ranking(&self, filter: &ScoreFilter, min: usize) -> Ranking {
         let baseline = |forecast: fn(&BookedSession) -> f64| {
             let counted = self.sessions.iter().filter(|session| session.is_selected(filter));
-            figures(counted.filter_map(|session| session.scored(forecast(session), 0)))
+            figures(counted.filter_map(|session| session.scored(forecast(session), 0.0)))
         };
         let baselines = [baseline(|session| session.crowd), baseline(|_| Forecast::NEUTRAL)];
         let members = self.members.iter().map(|(member, positions)| {
@@ -110,7 +113,7 @@ impl BookedSession {
     }
 
     /// A position in the session; `None` while it does not count.
-    fn scored(&self, forecast: f64, rank: i8) -> Option<Scored> {
+    fn scored(&self, forecast: f64, rank: f64) -> Option<Scored> {
         let value = self.value?;
         let crowd_loss = Forecast::of(self.crowd, value).loss;
         Some(Scored { rank, forecast, value, crowd_loss })

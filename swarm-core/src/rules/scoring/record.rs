@@ -52,11 +52,11 @@ pub struct CalibrationBin {
 /// A member's position in a scored session.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scored {
-    /// The rank of the stance, −2 to 2.
-    pub rank: i8,
+    /// The rank of the stance on the scale of the service, −2 to 2.
+    pub rank: f64,
     /// The forecast.
     pub forecast: f64,
-    /// The outcome, −2 to 2.
+    /// The outcome on the scale of the service, −2 to 2.
     pub value: f64,
     /// The loss of the crowd.
     pub crowd_loss: f64,
@@ -82,7 +82,7 @@ impl MemberRecord {
         let mut right = Right::default();
         let mut bins: [(Vec<f64>, Vec<f64>); BINS] = Default::default();
         for position in scored {
-            let sides = f64::from(position.rank) * position.value;
+            let sides = position.rank * position.value;
             right.of += usize::from(sides != 0.0);
             right.n += usize::from(sides > 0.0);
             if let Some((forecasts, outcomes)) = bins.get_mut(bin_of(position.forecast)) {

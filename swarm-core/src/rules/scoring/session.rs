@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::{Serialize, Serializer};
 
 use super::super::aggregate::{Position, number, rounded};
-use crate::domain::{MemberId, Quote, Session, SessionId, TakeId, ascending_sum};
+use crate::domain::{MemberId, Quote, Session, SessionId, StanceScale, TakeId, ascending_sum};
 
 /// A forecast, and its squared distance from the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -20,7 +20,7 @@ impl Forecast {
     /// The forecast of always filing neutral.
     pub(super) const NEUTRAL: f64 = 0.5;
 
-    /// A forecast in a session with this outcome, −2 to 2.
+    /// A forecast in a session with this outcome on the scale of the service, −2 to 2.
     pub(super) fn of(forecast: f64, value: f64) -> Self {
         let distance = forecast - outcome(value);
         Self { forecast, loss: distance * distance }
@@ -52,7 +52,7 @@ pub struct Score {
 pub struct SessionScores {
     /// The session.
     pub session_id: SessionId,
-    /// The outcome, −2 to 2.
+    /// The outcome, on the scale of the session.
     pub value: f64,
     /// The mean of all forecasts; `None` where nobody had a known stance.
     #[serde(serialize_with = "forecast_or_nulls")]
@@ -63,14 +63,14 @@ pub struct SessionScores {
     pub scores: Vec<Score>,
 }
 
-/// Returns the outcome on the scale of forecasts, 0 to 1.
+/// Returns the outcome on the scale of forecasts, 0 to 1, from that on the scale of the service, −2 to 2.
 pub(super) fn outcome(value: f64) -> f64 {
     forecast(value / 2.0)
 }
 
 /// Returns the part of a forecast that is not neutral, −1 to 1.
 pub(super) fn lean(position: Position) -> f64 {
-    f64::from(position.rank) / 2.0 * position.confidence
+    position.rank / 2.0 * position.confidence
 }
 
 /// Returns the forecast with this lean, 0 to 1.
@@ -84,19 +84,27 @@ pub(super) fn crowd_forecast(positions: &[Position]) -> Option<f64> {
     (!positions.is_empty()).then(|| forecast(sum / number(positions.len())))
 }
 
-/// Returns the outcome of a session, −2 to 2; `None` if it has none that counts, because it is annulled, or the session is
+/// Returns the outcome of a session, on the scale of its stances; `None` if it has none that counts, because it is annulled, or the session is
 /// void.
 pub fn counted_outcome(session: &Session) -> Option<f64> {
     let outcome = session.outcome.as_ref().filter(|_| session.voided.is_none())?;
     Some(outcome.value?.get())
 }
 
-/// Returns the scores of a session with this outcome, −2 to 2, from the quotes of its snapshot.
-pub fn scores(session_id: SessionId, value: f64, quotes: &[Quote]) -> SessionScores {
-    let positions: Vec<_> = quotes.iter().filter_map(Position::of_quote).collect();
-    let crowd = crowd_forecast(&positions).map(|forecast| Forecast::of(forecast, value));
+/// Returns the scores of a session with these stances and this outcome, which is on their scale, from the quotes of its
+/// snapshot.
+pub fn scores(
+    session_id: SessionId,
+    scale: &StanceScale,
+    value: f64,
+    quotes: &[Quote],
+) -> SessionScores {
+    let position = |quote: &Quote| Position::of_quote(scale, quote);
+    let positions: Vec<_> = quotes.iter().filter_map(position).collect();
+    let normalized = scale.normalized(value);
+    let crowd = crowd_forecast(&positions).map(|forecast| Forecast::of(forecast, normalized));
     let score = |quote: &Quote| {
-        let own = Forecast::of(forecast(lean(Position::of_quote(quote)?)), value);
+        let own = Forecast::of(forecast(lean(position(quote)?)), normalized);
         Some(Score {
             member_id: quote.member_id.clone(),
             take_id: quote.take_id,
@@ -110,7 +118,7 @@ pub fn scores(session_id: SessionId, value: f64, quotes: &[Quote]) -> SessionSco
         session_id,
         value,
         crowd: crowd.map(Forecast::written),
-        neutral: Forecast::of(Forecast::NEUTRAL, value).written(),
+        neutral: Forecast::of(Forecast::NEUTRAL, normalized).written(),
         scores,
     }
 }

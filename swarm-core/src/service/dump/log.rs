@@ -241,8 +241,14 @@ impl LogChecks {
             format!("take {id} is not signed with the key that its member had then")
         })?;
         let before = facts.get(Kind::Revision, &[author, &in_session])?.and_then(Revision::new);
-        check(Revision::after(before) == Some(take.revision), || {
+        let declaration =
+            session.recorded.entry.as_ref().map(|((_, it), _)| it.declaration.clone());
+        let declaration = declaration.unwrap_or_default();
+        check(declaration.next_revision(before) == Some(take.revision), || {
             format!("revision {} of take {id} does not follow the one before", take.revision.get())
+        })?;
+        check(declaration.allows(&draft.stance), || {
+            format!("take {id} has a stance that its session does not declare")
         })?;
         facts.set(Kind::Revision, &[author, &in_session], &take.revision.get())?;
         let entry = session.recorded.entry.as_ref().map(|(entry, _)| entry);

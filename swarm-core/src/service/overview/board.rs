@@ -135,7 +135,17 @@ impl ResultPoint {
         Some(self.figures.consensus.as_ref()?.score)
     }
 
-    /// Returns the mean distance of the members from the score.
+    /// Returns the score on the scale of the service, −2 to 2; `None` without a consensus.
+    pub fn normalized_score(&self) -> Option<f64> {
+        Some(self.figures.stances.scale().normalized(self.score()?))
+    }
+
+    /// Returns whether the scores of both are on one scale, so that their difference means something.
+    pub fn has_scale_of(&self, other: &Self) -> bool {
+        self.figures.stances.scale() == other.figures.stances.scale()
+    }
+
+    /// Returns the mean distance of the members from the score, on the scale of the service.
     pub fn spread(&self) -> Option<f64> {
         dissent(&self.figures.stances, self.score()?)
     }

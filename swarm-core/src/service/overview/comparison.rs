@@ -233,20 +233,20 @@ impl ResultOfMembers {
         let figures = &snapshot.figures;
         let expected: HashSet<_> =
             session.roster.iter().flat_map(|roster| roster.expected()).collect();
+        let scale = session.declaration.scale();
         let counted = snapshot.quotes.iter().map(|quote| {
             let mut sums = Sums { counted: 1, ..Sums::default() };
             let is_expected = expected.contains(&quote.member_id);
             sums.expected = usize::from(is_expected);
             sums.filed = sums.expected;
-            let Some(position) = Position::of_quote(quote) else {
+            let Some(position) = Position::of_quote(scale, quote) else {
                 return (quote.member_id.clone(), sums);
             };
             if let Some(distance) = distance_from_others(position, figures) {
                 sums.distance = parts(distance.abs());
                 sums.distances = 1;
             }
-            let consensus = figures.consensus.as_ref();
-            if let Some(against) = consensus.and_then(|it| is_against(position, it.stance)) {
+            if let Some(against) = is_against(position, figures) {
                 sums.decided = 1;
                 sums.against = usize::from(against);
             }

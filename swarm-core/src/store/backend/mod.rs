@@ -46,9 +46,9 @@ use crate::domain::TenantId;
 pub use body::{Body, Parts};
 pub use log_table::LOG;
 pub use query::{
-    Answer, CommitId, Entries, Entry, Head, Join, PartSet, Query, Range, Reading, Reference, Row,
+    Answer, CommitId, Entries, Entry, Head, Join, Query, Range, Reading, Reference, Row,
 };
-pub use schema::{Column, ColumnKind, Index, Table, Veil};
+pub use schema::{Column, ColumnKind, Index, PartSet, Table, Veil};
 pub use transaction::{Append, Check, Decision, Kind, Outcome, Repetition, Transaction, Write};
 pub use value::{Assigned, Term, Value, key_length, key_of};
 

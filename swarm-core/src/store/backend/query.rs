@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::domain::{Seq, Timestamp, Version};
 
-use super::{Body, Index, Table, Term, Value, key_length};
+use super::{Body, Index, PartSet, Table, Term, Value, key_length};
 
 /// A question to a tenant's records. Queries that are asked together are answered at one position of the log.
 #[derive(Clone, Debug)]
@@ -89,40 +89,6 @@ pub struct Join {
     pub column: usize,
     /// The parts that are read.
     pub parts: PartSet,
-}
-
-/// The parts of a record that a query reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PartSet(u32);
-
-impl PartSet {
-    /// All parts, also a [veiled](super::Veil) one.
-    pub const ALL: Self = Self(u32::MAX);
-    /// All parts, but for a [veiled](super::Veil) one.
-    pub const SHOWN: Self = Self(u32::MAX >> 1);
-    /// No part.
-    pub const NONE: Self = Self(0);
-
-    /// The parts with these positions, which are lower than 31.
-    pub const fn of(positions: &[usize]) -> Self {
-        let (mut set, mut at) = (0, 0);
-        while at < positions.len() {
-            set |= 1 << positions[at];
-            at += 1;
-        }
-        Self(set)
-    }
-
-    /// Returns whether it has a part also where that is [veiled](super::Veil).
-    pub fn has_veiled(self) -> bool {
-        self.has(31)
-    }
-
-    /// Returns whether it has the part with this position.
-    pub fn has(self, position: usize) -> bool {
-        u32::try_from(position)
-            .is_ok_and(|position| self.0.checked_shr(position).unwrap_or(0) & 1 == 1)
-    }
 }
 
 /// Entries of the log, oldest first.

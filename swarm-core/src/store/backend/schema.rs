@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::{Body, PartSet, Value};
+use super::{Body, Value};
 
 /// A kind of record. Tables are declared once, as constants, and compared by name.
 #[derive(Debug)]
@@ -85,6 +85,40 @@ pub struct Veil {
     pub table: &'static Table,
     /// The position of the column of the other record that is null as long as the part is veiled.
     pub until: usize,
+}
+
+/// The parts of a record that a query reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PartSet(u32);
+
+impl PartSet {
+    /// All parts, also a [veiled](super::Veil) one.
+    pub const ALL: Self = Self(u32::MAX);
+    /// All parts, but for a [veiled](super::Veil) one.
+    pub const SHOWN: Self = Self(u32::MAX >> 1);
+    /// No part.
+    pub const NONE: Self = Self(0);
+
+    /// The parts with these positions, which are lower than 31.
+    pub const fn of(positions: &[usize]) -> Self {
+        let (mut set, mut at) = (0, 0);
+        while at < positions.len() {
+            set |= 1 << positions[at];
+            at += 1;
+        }
+        Self(set)
+    }
+
+    /// Returns whether it has a part also where that is [veiled](super::Veil).
+    pub fn has_veiled(self) -> bool {
+        self.has(31)
+    }
+
+    /// Returns whether it has the part with this position.
+    pub fn has(self, position: usize) -> bool {
+        u32::try_from(position)
+            .is_ok_and(|position| self.0.checked_shr(position).unwrap_or(0) & 1 == 1)
+    }
 }
 
 /// A column: a value of a record that an index, a check or a reader of the database needs.

@@ -7,7 +7,7 @@ use super::tables::sessions;
 use crate::domain::Session;
 use crate::domain::json;
 use crate::store::backend::{Body, Parts, Term, Write};
-use crate::store::records::Record as _;
+use crate::store::records::snapshot_text;
 
 /// The write of a session that is stored already.
 pub(super) fn replacement(session: Session) -> Write {
@@ -51,7 +51,10 @@ impl Parts for Source {
             }
             sessions::OUTCOME => session.outcome.as_ref().map(json::write),
             sessions::VOIDED => session.voided.as_ref().map(json::write),
-            sessions::SNAPSHOT => snapshot.map(|snapshot| snapshot.to_text()),
+            sessions::SNAPSHOT => snapshot.map(|snapshot| snapshot_text(snapshot)),
+            sessions::DECLARATION => {
+                (!session.declaration.is_empty()).then(|| json::write(&session.declaration))
+            }
             _ => None,
         }
         .map(Cow::Owned)

@@ -10,12 +10,12 @@ use super::tables::{SESSIONS, documents_sequence, sessions, takes};
 use super::{Change, Made, TenantRecords, acts};
 use crate::domain::json::{Json, Object};
 use crate::domain::{
-    self, Day, MemberId, Question, Roster, Session, SessionId, SessionState, SessionSummary,
-    SessionTerms, Snapshot, StoredTake, SubjectId, TakeId, Timestamp, Voided,
+    self, Day, Declaration, MemberId, Question, Roster, Session, SessionId, SessionState,
+    SessionSummary, SessionTerms, StoredTake, SubjectId, TakeId, Timestamp, Voided,
 };
 use crate::rules::Versioned;
 use crate::store::backend::{Append, Backend, Check, PartSet, Query, Range, Row, Term, Write};
-use crate::store::records::{Record as _, read_bucket, read_figures};
+use crate::store::records::{read_bucket, read_figures, read_snapshot};
 use crate::store::{
     Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
     SessionList, SessionQuery, Sessions, StoreError, SummaryQuery, TakeQuery, Takes as _,
@@ -25,7 +25,7 @@ use crate::store::{
 const MAX_ATTEMPTS: usize = 32;
 
 /// The parts of which [`SessionTerms`] are made.
-const TERMS: PartSet = PartSet::of(&[sessions::BUCKETS, sessions::ROSTER]);
+const TERMS: PartSet = PartSet::of(&[sessions::BUCKETS, sessions::ROSTER, sessions::DECLARATION]);
 
 /// The parts of which a session without its snapshot is made.
 const WITHOUT_SNAPSHOT: PartSet = PartSet::of(&[
@@ -34,11 +34,17 @@ const WITHOUT_SNAPSHOT: PartSet = PartSet::of(&[
     sessions::QUESTION,
     sessions::OUTCOME,
     sessions::VOIDED,
+    sessions::DECLARATION,
 ]);
 
 /// The parts of which a [`SessionSummary`] is made.
-const SUMMARY: PartSet =
-    PartSet::of(&[sessions::FIGURES, sessions::QUESTION, sessions::OUTCOME, sessions::VOIDED]);
+const SUMMARY: PartSet = PartSet::of(&[
+    sessions::FIGURES,
+    sessions::QUESTION,
+    sessions::OUTCOME,
+    sessions::VOIDED,
+    sessions::DECLARATION,
+]);
 
 /// The parts of which a [`SessionSummary`] is made, and the roster.
 pub(super) const SUMMARY_AND_ROSTER: PartSet = PartSet::of(&[
@@ -47,6 +53,7 @@ pub(super) const SUMMARY_AND_ROSTER: PartSet = PartSet::of(&[
     sessions::QUESTION,
     sessions::OUTCOME,
     sessions::VOIDED,
+    sessions::DECLARATION,
 ]);
 
 #[async_trait]
@@ -295,9 +302,11 @@ pub(super) fn read(row: &Row) -> Outcome<Versioned<Session>> {
     let record = match views(row)? {
         Some(views) => Arc::clone(&views.session),
         None => {
+            let session = with_terms(row)?;
             let snapshot = row.body.part(sessions::SNAPSHOT);
-            let snapshot = snapshot.map(|text| Snapshot::from_text(&text)).transpose()?;
-            Arc::new(Session { snapshot: snapshot.map(Arc::new), ..with_terms(row)? })
+            let snapshot = snapshot.map(|text| object(&text)).transpose()?;
+            let snapshot = snapshot.map(|mut it| read_snapshot(&mut it, &session.declaration));
+            Arc::new(Session { snapshot: snapshot.transpose()?.map(Arc::new), ..session })
         }
     };
     Ok(Versioned { version: row.version, record })
@@ -327,6 +336,7 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
         return Ok(Arc::clone(views.summary.get_or_init(|| Arc::new(views.session.summary()))));
     }
     let figures = row.body.part(sessions::FIGURES).map(|text| object(&text)).transpose()?;
+    let declaration = declaration(row)?;
     Ok(Arc::new(SessionSummary {
         id: SessionId(number(row, sessions::ID)?),
         date: Day::parse(text(row, sessions::DATE)?)?,
@@ -342,7 +352,8 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
         published_at: time_if_any(row, sessions::PUBLISHED_AT)?,
         outcome: outcome(row)?,
         voided: voided(row)?,
-        figures: figures.map(|mut fields| read_figures(&mut fields)).transpose()?,
+        figures: figures.map(|mut it| read_figures(&mut it, &declaration)).transpose()?,
+        declaration,
     }))
 }
 
@@ -382,6 +393,7 @@ fn with_terms(row: &Row) -> Outcome<Session> {
         practice: flag(row, sessions::PRACTICE),
         finish: flag(row, sessions::FINISH),
         question: question(row)?,
+        declaration: declaration(row)?,
         opened_at: time_if_any(row, sessions::OPENED_AT)?,
         published_at: time_if_any(row, sessions::PUBLISHED_AT)?,
         outcome: outcome(row)?,
@@ -398,6 +410,13 @@ fn roster(row: &Row) -> Outcome<Option<Roster>> {
 fn question(row: &Row) -> Outcome<Question> {
     let Some(text) = row.body.part(sessions::QUESTION) else { return Ok(Question::default()) };
     Ok(Question::read(&mut object(&text)?)?)
+}
+
+fn declaration(row: &Row) -> Outcome<Declaration> {
+    let Some(text) = row.body.part(sessions::DECLARATION) else {
+        return Ok(Declaration::default());
+    };
+    Ok(Declaration::read(&mut object(&text)?)?)
 }
 
 fn outcome(row: &Row) -> Outcome<Option<domain::Outcome>> {

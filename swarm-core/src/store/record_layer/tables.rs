@@ -174,7 +174,7 @@ table! {
     }
     parts {
         FIGURES "figures", BUCKETS "buckets", ROSTER "roster", QUESTION "question", OUTCOME "outcome",
-        VOIDED "voided", SNAPSHOT "snapshot",
+        VOIDED "voided", SNAPSHOT "snapshot", DECLARATION "declaration",
     }
     indexes {
         BY_DAY "sessions_by_day" [DATE SUBJECT ID],

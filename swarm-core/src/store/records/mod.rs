@@ -16,11 +16,11 @@ use self::fields::{
 };
 use crate::domain::json::{self, Json, NotJson, Object};
 use crate::domain::{
-    Body, Bucket, BucketWeight, Confidence, Consensus, Day, Digest, Figures, Invalid, Lens, Mail,
-    MailState, Member, MemberId, MemberState, Message, MessageId, Name, Note, NoticeId, Outcome,
-    Participation, Question, Quorum, Quote, Roster, STANCES, Salt, Seq, Session, SessionId,
-    SessionState, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId,
-    TextDigests, Voided, Webhook, Withheld,
+    Body, Bucket, BucketWeight, Confidence, Consensus, Day, Declaration, Digest, Figures, Invalid,
+    Lens, Mail, MailState, Member, MemberId, MemberState, Message, MessageId, Method, Name, Note,
+    NoticeId, Outcome, Participation, Question, Quorum, Quote, Roster, Salt, Seq, Session,
+    SessionId, SessionState, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take,
+    TakeDraft, TakeId, TextDigests, Voided, Webhook, Withheld,
 };
 
 pub use fields::public_key;
@@ -115,6 +115,7 @@ impl Record for Session {
 
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
         let snapshot = object_if_any(fields, "snapshot");
+        let declaration = Declaration::read(fields)?;
         Ok(Self {
             id: SessionId(whole(fields, "id")?),
             version: 0,
@@ -138,7 +139,11 @@ impl Record for Session {
             voided: object_if_any(fields, "voided")
                 .map(|mut it| Voided::read(&mut it))
                 .transpose()?,
-            snapshot: snapshot.map(|mut it| Snapshot::read(&mut it)).transpose()?.map(Arc::new),
+            snapshot: snapshot
+                .map(|mut it| read_snapshot(&mut it, &declaration))
+                .transpose()?
+                .map(Arc::new),
+            declaration,
         })
     }
 }
@@ -151,37 +156,46 @@ pub(super) fn read_bucket(name: Json) -> Result<Bucket, Invalid> {
     }
 }
 
-/// With the digest of the snapshot as it was written, if write-ups were withheld since.
-impl Record for Snapshot {
-    fn to_text(&self) -> String {
-        #[derive(Serialize)]
-        struct Kept<'a> {
-            #[serde(flatten)]
-            snapshot: &'a Snapshot,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            digest: Option<Digest>,
-        }
-        json::write(&Kept { snapshot: self, digest: self.original })
+/// Returns the text of a snapshot, with the digest that it had when it was written, if write-ups were withheld since.
+pub fn snapshot_text(snapshot: &Snapshot) -> String {
+    #[derive(Serialize)]
+    struct Kept<'a> {
+        #[serde(flatten)]
+        snapshot: &'a Snapshot,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        digest: Option<Digest>,
     }
-
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        Ok(Self {
-            figures: read_figures(fields)?,
-            weights: fields.list_if_any("weights", weight)?,
-            quotes: present("quotes", fields.list_if_any("quotes", quote)?)?,
-            original: digest_if_any(fields, "digest")?,
-        })
-    }
+    json::write(&Kept { snapshot, digest: snapshot.original })
 }
 
-/// Reads the figures of a snapshot.
-pub(super) fn read_figures(fields: &mut Object) -> Result<Figures, Unreadable> {
+/// Reads the snapshot of a session with this declaration, as [`snapshot_text`] wrote it.
+///
+/// # Errors
+/// [`Unreadable`], naming the first field that breaks its rule.
+pub fn read_snapshot(
+    fields: &mut Object,
+    declaration: &Declaration,
+) -> Result<Snapshot, Unreadable> {
+    Ok(Snapshot {
+        figures: read_figures(fields, declaration)?,
+        weights: fields.list_if_any("weights", weight)?,
+        quotes: present("quotes", fields.list_if_any("quotes", quote)?)?,
+        original: digest_if_any(fields, "digest")?,
+    })
+}
+
+/// Reads the figures of the snapshot of a session with this declaration.
+pub(super) fn read_figures(
+    fields: &mut Object,
+    declaration: &Declaration,
+) -> Result<Figures, Unreadable> {
+    let consensus = object_if_any(fields, "consensus");
     Ok(Figures {
         aggregated_at: time(fields, "aggregatedAt")?,
         participation: participation(&mut object(fields, "participation")?)?,
         quorum: object_if_any(fields, "quorum").map(quorum).transpose()?,
-        stances: stances(&mut object(fields, "stances")?)?,
-        consensus: object_if_any(fields, "consensus").map(consensus).transpose()?,
+        stances: stances(object(fields, "stances")?, declaration)?,
+        consensus: consensus.map(|fields| read_consensus(fields, declaration)).transpose()?,
     })
 }
 
@@ -198,23 +212,33 @@ fn quorum(mut fields: Object) -> Result<Quorum, Invalid> {
     Ok(Quorum { required: whole(&mut fields, "required")?, met })
 }
 
-fn stances(fields: &mut Object) -> Result<Stances, Invalid> {
-    Ok(Stances {
-        bearish: whole(fields, "bearish")?,
-        cautious: whole(fields, "cautious")?,
-        neutral: whole(fields, "neutral")?,
-        constructive: whole(fields, "constructive")?,
-        bullish: whole(fields, "bullish")?,
-        other: whole(fields, "other")?,
-    })
+fn stances(mut fields: Object, declaration: &Declaration) -> Result<Stances, Invalid> {
+    let count = |fields: &mut Object, name: &str| {
+        let count = fields.take(name).map(|count| ("count", count));
+        whole(&mut count.into_iter().collect::<Json>().into_object(), "count")
+    };
+    let mut stances = Stances::none(declaration.stances.as_ref());
+    for ranked in declaration.scale().stances() {
+        stances.add_all(&ranked.name, count(&mut fields, ranked.name.as_str())?);
+    }
+    if declaration.stances.is_none() {
+        stances.add_others(count(&mut fields, "other")?);
+    }
+    Ok(stances)
 }
 
-fn consensus(mut fields: Object) -> Result<Consensus, Invalid> {
-    let stance = fields.text("stance")?;
-    let known = STANCES.iter().find(|(name, _)| *name == stance);
-    let (stance, _) = known.ok_or_else(|| Invalid::new("stance", "must be a known one"))?;
-    let (score, confidence) = (fields.number("score")?, fields.number("confidence")?);
-    Ok(Consensus { stance, score, confidence })
+fn read_consensus(mut fields: Object, declaration: &Declaration) -> Result<Consensus, Invalid> {
+    let stance = Stance::parse(fields.text("stance")?)?;
+    if declaration.scale().rank(&stance).is_none() {
+        return Err(Invalid::new("stance", "must be a known one"));
+    }
+    let method = fields.text_if_any("method")?;
+    Ok(Consensus {
+        stance,
+        score: fields.number("score")?,
+        confidence: fields.number("confidence")?,
+        method: method.map(|name| Method::parse(&name)).transpose()?,
+    })
 }
 
 fn weight(entry: Json) -> Result<BucketWeight, Invalid> {

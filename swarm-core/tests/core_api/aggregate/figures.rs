@@ -57,7 +57,7 @@ fn tie_of_stances_goes_toward_neutral() {
     let said = |stance, confidence| vec![Said { stance, confidence, weights: None }];
     let stance = |members: &[Vec<Said>]| {
         let snapshot = aggregate(&session(), &filed(members, &[0]), Timestamp::EPOCH);
-        snapshot.figures.consensus.unwrap().stance
+        snapshot.figures.consensus.unwrap().stance.as_str().to_owned()
     };
     assert_eq!(stance(&[said("bullish", 0.5), said("constructive", 0.5)]), "constructive");
     assert_eq!(stance(&[said("bearish", 0.5), said("cautious", 0.5)]), "cautious");
@@ -75,10 +75,13 @@ fn without_confidence_the_score_is_the_plain_mean() {
         let say = |stance: &&'static str| vec![Said { stance, confidence: 0.0, weights: None }];
         let members: Vec<_> = stances.iter().map(say).collect();
         let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
-        snapshot.figures.consensus.map(|it| (it.stance, it.score, it.confidence))
+        snapshot
+            .figures
+            .consensus
+            .map(|it| (it.stance.as_str().to_owned(), it.score, it.confidence))
     };
     let mean = consensus(&["bullish", "bullish", "cautious", "sideways"]);
-    assert_eq!(mean, Some(("constructive", 1.0, 0.0)));
+    assert_eq!(mean, Some(("constructive".to_owned(), 1.0, 0.0)));
     assert_eq!(consensus(&["sideways"]), None);
     assert_eq!(consensus(&[]), None);
 }
@@ -99,7 +102,7 @@ fn tie_survives_binary_rounding() {
                 let members: Vec<_> = three.repeat(3).into_iter().map(say).collect();
                 let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
                 let consensus = snapshot.figures.consensus.unwrap();
-                assert_eq!((consensus.stance, consensus.score), (expected, score));
+                assert_eq!((consensus.stance.as_str(), consensus.score), (expected, score));
                 assert_eq!(consensus.confidence, confidence);
             }
         }

@@ -4,7 +4,7 @@ use swarm_core::domain::{LogEntry, Operation, SessionDraft, SessionState};
 use swarm_core::proof::note::{KeyKind, NoteSigner};
 
 use crate::bundles::desk::{Desk, by};
-use crate::bundles::{edits, rewrites, withheld};
+use crate::bundles::{declared, edits, rewrites, withheld};
 
 /// A bundle, and what an audit finds.
 pub(crate) struct Case {
@@ -38,7 +38,7 @@ impl Case {
 }
 
 pub(crate) fn all() -> Vec<Case> {
-    let tampered = edits::cases().into_iter().chain(rewrites::cases());
+    let tampered = edits::cases().into_iter().chain(rewrites::cases()).chain(declared::cases());
     let withheld = withheld::cases();
     let timestamped = timestamped();
     valid()

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use swarm_core::audit::{BundledTimestamp, ProvenEntry, SessionBundle};
 use swarm_core::domain::{
-    Actor, Attribution, Body, Bucket, Confidence, LogEntry, LogLine, MemberAct, MemberEntry,
-    MemberId, MemberStatus, MemoUrl, Nonce, OutcomeDraft, OutcomeSource, OutcomeValue, PublicKey,
-    QuestionPatch, QuestionText, Revision, Roster, RosterEntry, Salt, Seq, Session, SessionDraft,
-    SessionId, SessionPatch, SessionState, Stance, Take, TakeDraft, TakeId, TakeOnFile, Timestamp,
-    Version, Weight, Weights,
+    Actor, Attribution, Body, Bucket, Confidence, Declaration, LogEntry, LogLine, MemberAct,
+    MemberEntry, MemberId, MemberStatus, MemoUrl, Method, Nonce, OutcomeDraft, OutcomeSource,
+    OutcomeValue, PublicKey, QuestionPatch, QuestionText, RankedStance, Revision, Roster,
+    RosterEntry, Salt, Seq, Session, SessionDraft, SessionId, SessionPatch, SessionState, Stance,
+    StanceScale, Take, TakeDraft, TakeId, TakeOnFile, Timestamp, Version, Weight, Weights,
 };
 use swarm_core::json::write;
 use swarm_core::proof::checkpoint::Checkpoint;
@@ -121,6 +121,32 @@ impl Desk {
         desk.aggregate();
         desk.state(SessionState::Published);
         desk
+    }
+
+    /// A session with stances, a number of revisions and a method of its own, aggregated.
+    pub(crate) fn declared() -> Self {
+        let ranked =
+            |(name, rank): (&str, f64)| RankedStance { name: Stance::parse(name).unwrap(), rank };
+        let stances = [("no", 0.0), ("perhaps \"λ\"", 62.5), ("yes", 100.0), ("other", 12.000_001)];
+        let declaration = Declaration {
+            stances: Some(StanceScale::parse(stances.map(ranked).into()).unwrap()),
+            max_revisions: Revision::new(2),
+            method: Some(Method::WeightedMedian),
+        };
+        let mut desk = Self::new(|draft| SessionDraft { declaration, ..draft });
+        desk.file("ada", "yes", 0.7, &[]);
+        desk.file("grace", "no", 0.1, &[]);
+        desk.file("ada", "perhaps \"λ\"", 0.3, &[]);
+        desk.file(MEMBERS[2], "other", 0.2, &[]);
+        desk
+    }
+
+    /// Ends the window, aggregates the session and publishes it.
+    pub(crate) fn finish(&mut self) {
+        self.now = self.now.max(moment("2026-11-21T19:00:01Z"));
+        self.state(SessionState::WindowClosed);
+        self.aggregate();
+        self.state(SessionState::Published);
     }
 
     fn tick(&mut self) {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 mod cases;
+mod declared;
 mod desk;
 mod edits;
 mod logs;

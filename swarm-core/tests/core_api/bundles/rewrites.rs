@@ -466,12 +466,12 @@ pub(crate) fn step(desk: &mut Desk, act: SessionAct, change: impl FnOnce(&mut De
     desk.append(LogEntry::Session(Box::new(entry)));
 }
 
-fn snapshot(desk: &Desk) -> Snapshot {
+pub(crate) fn snapshot(desk: &Desk) -> Snapshot {
     Snapshot::clone(desk.session.snapshot.as_ref().unwrap())
 }
 
 /// Replaces the snapshot, and its digest in the log.
-fn seal(desk: &mut Desk, snapshot: Snapshot) {
+pub(crate) fn seal(desk: &mut Desk, snapshot: Snapshot) {
     let digest = Digest::of_json(&snapshot);
     for act in acts(desk).filter(|act| act.session.state >= SessionState::Aggregated) {
         act.session.snapshot_digest = Some(digest);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Body, Confidence, Quote, Revision, Roster, RosterEntry, SessionDraft, Stance,
+    Body, Confidence, Quote, Revision, Roster, RosterEntry, SessionDraft, Stance, StanceScale,
 };
 use swarm_core::rules::{Crossing, MemberFigures, Position, aggregate, member_figures, movement};
 use swarm_core::{Session, SessionId, TakeId, Timestamp};
@@ -26,26 +26,21 @@ fn session(roster: &[&str], quotes: &[(&str, &str, f64)]) -> Session {
         body: Some(Body::parse("").unwrap()),
     };
     let quotes: Vec<_> = (1..).zip(quotes).map(quote).collect();
-    let positions: Vec<_> = quotes.iter().filter_map(Position::of_quote).collect();
+    let scale = StanceScale::of_service();
+    let position = |quote| Position::of_quote(scale, quote);
+    let positions: Vec<_> = quotes.iter().filter_map(position).collect();
     let consensus = swarm_core::rules::score(&positions).map(|score| {
         let stance = match score {
             score if score <= -0.5 => "cautious",
             score if score >= 0.5 => "constructive",
             _ => "neutral",
         };
-        swarm_core::domain::Consensus { stance, score, confidence: 0.5 }
+        let stance = Stance::parse(stance).unwrap();
+        swarm_core::domain::Consensus { stance, score, confidence: 0.5, method: None }
     });
     let mut snapshot = aggregate(&session, &[], Timestamp::EPOCH);
     let stances = &mut snapshot.figures.stances;
-    for position in &positions {
-        *match position.rank {
-            -2 => &mut stances.bearish,
-            -1 => &mut stances.cautious,
-            0 => &mut stances.neutral,
-            1 => &mut stances.constructive,
-            _ => &mut stances.bullish,
-        } += 1;
-    }
+    quotes.iter().for_each(|quote| stances.add(&quote.stance));
     (snapshot.quotes, snapshot.figures.consensus) = (quotes, consensus);
     Session { snapshot: Some(Arc::new(snapshot)), ..session }
 }
@@ -79,7 +74,7 @@ fn figures_of_a_member_count_distance_and_dissent() {
         let quotes: Vec<_> = positions.iter().map(quote).collect();
         session(&[], &quotes).snapshot.unwrap().figures.clone()
     };
-    let own = |rank| Position { rank, confidence: 0.5 };
+    let own = |rank: i8| Position { rank: rank.into(), confidence: 0.5 };
     let (split, with, alone) = (
         figures(&[(2, 0.5), (-1, 0.5), (-1, 0.5)]),
         figures(&[(2, 0.5), (1, 0.5)]),

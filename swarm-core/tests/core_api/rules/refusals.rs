@@ -1,7 +1,7 @@
 //! The properties of refusals besides their texts.
 
 use swarm_core::Refusal;
-use swarm_core::domain::{Invalid, MemberState, SessionState};
+use swarm_core::domain::{Invalid, MemberState, Revision, SessionState, Stance};
 use swarm_core::rules::{ClaimFault, Quota, QuotaReached, Resource};
 use swarm_testing::id;
 
@@ -15,7 +15,7 @@ fn conflicts_depend_on_stored_state() {
     for conflict in [
         R::WindowClosed,
         R::NonceUsed,
-        R::CapReached,
+        R::CapReached { cap: Revision::CAP },
         R::AmendmentClosed,
         R::LostRace,
         R::KeyRegistered(id("ada")),
@@ -45,6 +45,7 @@ fn conflicts_depend_on_stored_state() {
         R::Excused,
         R::NoKey,
         R::BadSignature,
+        R::UndeclaredStance { declared: vec![Stance::parse("buy").unwrap()] },
         R::InvalidApplication(invalid()),
         R::BadApplication { expected_payload: String::new() },
         R::ClaimRefused(ClaimFault::Unproven),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use swarm_core::domain::{Day, SubjectId};
+use swarm_core::domain::{Day, StanceScale, SubjectId};
 use swarm_core::json::{Json, Object, write};
 use swarm_core::rules::{Ranking, ScoreBook, ScoreFilter, scores};
 use swarm_core::{Session, SessionId};
@@ -82,7 +82,12 @@ fn scores_of_sessions_equal_the_oracle() {
     let (sessions, mut file) = desk();
     for (row, expected) in sessions.iter().zip(rows(&mut file, "scores")) {
         let session = row.session();
-        let scores = scores(session.id, row.value, &session.snapshot.unwrap().quotes);
+        let scores = scores(
+            session.id,
+            StanceScale::of_service(),
+            row.value,
+            &session.snapshot.unwrap().quotes,
+        );
         assert_written(&write(&scores), &Json::Object(expected));
     }
 }
@@ -150,5 +155,5 @@ fn replaced_outcome_counts_alone() {
     let nothing = changed.ranking(&everything, 2);
     assert_eq!((nothing.sessions(), nothing.crowd.loss), (0, None));
     assert_eq!((nothing.ranked.len(), nothing.unranked.len()), (0, 0));
-    assert_eq!(scores(SessionId(1), 2.0, &[]).crowd, None);
+    assert_eq!(scores(SessionId(1), StanceScale::of_service(), 2.0, &[]).crowd, None);
 }

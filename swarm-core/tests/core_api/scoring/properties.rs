@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use swarm_core::SessionId;
-use swarm_core::domain::Quote;
+use swarm_core::domain::{Quote, StanceScale};
 use swarm_core::json::write;
 use swarm_core::rules::{Ranking, ScoreBook, ScoreFigures, ScoreFilter, scores};
 use swarm_testing::id;
@@ -67,7 +67,9 @@ fn figures(ranking: &Ranking, member: &str) -> Option<ScoreFigures> {
 /// The expected loss of a forecast, if each of these outcomes, 0 to 1, is as likely.
 fn expected_loss(filed: (&'static str, f64), outcomes: &[f64]) -> f64 {
     let quotes = quotes(&[Some(filed)]);
-    let loss = |value: &f64| scores(SessionId(1), *value, &quotes).scores[0].forecast.loss;
+    let loss = |value: &f64| {
+        scores(SessionId(1), StanceScale::of_service(), *value, &quotes).scores[0].forecast.loss
+    };
     outcomes.iter().map(loss).sum::<f64>()
 }
 
@@ -83,8 +85,8 @@ proptest! {
         if reverse {
             other.reverse();
         }
-        let one = scores(SessionId(1), value, &in_order);
-        let two = scores(SessionId(1), value, &other);
+        let one = scores(SessionId(1), StanceScale::of_service(), value, &in_order);
+        let two = scores(SessionId(1), StanceScale::of_service(), value, &other);
         prop_assert_eq!(write(&one), write(&two));
         let mut books = [ScoreBook::default(), ScoreBook::default()];
         put(&mut books[0], 0, in_order, value);
@@ -169,7 +171,7 @@ proptest! {
     /// The crowd's loss is at most the mean of the members' losses, so that the mean skill in a session is at most 0.
     #[test]
     fn crowd_is_at_least_as_good_as_its_members_on_average((filed, value) in filed()) {
-        let found = scores(SessionId(1), value, &quotes(&filed));
+        let found = scores(SessionId(1), StanceScale::of_service(), value, &quotes(&filed));
         prop_assert!(found.scores.iter().map(|score| score.skill).sum::<f64>() <= 1e-10);
         prop_assert_eq!(found.crowd.is_some(), !found.scores.is_empty());
     }

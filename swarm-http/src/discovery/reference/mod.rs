@@ -18,7 +18,7 @@ use document::Document;
 #[cfg(feature = "pages")]
 use page::Pages;
 pub(crate) use route_properties::Audience;
-pub(crate) use schemas::examples;
+pub(crate) use schemas::by_name as schemas_by_name;
 
 /// The reference of some routes, without origin and tenant.
 pub(crate) struct Reference {

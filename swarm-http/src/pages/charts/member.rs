@@ -2,13 +2,13 @@
 
 use super::scale::{Scale, as_figure};
 use super::svg::{Anchor, Svg, length};
-use super::{STANCES, place};
+use super::{STANCES, tone_of};
 use crate::pages::markup::Markup;
 
 /// The member's take in one session on the subject.
 pub(crate) struct Point {
-    /// The rank of the stance, −2 to 2.
-    pub(crate) rank: i8,
+    /// The rank of the stance on the scale of the service, −2 to 2.
+    pub(crate) rank: f64,
     /// The confidence, 0 to 1.
     pub(crate) confidence: f64,
     /// The day number of the session, and the day in words.
@@ -25,27 +25,30 @@ const ROW: f64 = 16.0;
 /// Where the lines begin, in percent; to the left is room for the names of the stances.
 const LEFT: f64 = 21.0;
 
-/// Draws the takes of a member on one subject, oldest first.
-pub(crate) fn member_line(points: &[Point], label: &str) -> Markup {
-    let down = |place: usize| ROW * (4.0 - length(place)) + 12.0;
-    let bottom = down(0) + 10.0;
+/// Draws the takes of a member on one subject, oldest first. `is_declared` is whether a session of them declares its own stances, so
+/// that the axis has no names that all of them share.
+pub(crate) fn member_line(points: &[Point], is_declared: bool, label: &str) -> Markup {
+    let down = |place: f64| ROW * (4.0 - place) + 12.0;
+    let bottom = down(0.0) + 10.0;
     let mut svg = Svg::with_links("member", bottom + 20.0, label);
     for (place, stance) in STANCES.into_iter().enumerate() {
-        svg.line("grid", (LEFT, down(place)), (100.0, down(place)));
+        let line = down(length(place));
+        svg.line("grid", (LEFT, line), (100.0, line));
         if place % 2 == 0 {
-            svg.word(Anchor::Start, (0.0, down(place) + 4.5), stance);
+            let stance = if is_declared { ends(place) } else { stance };
+            svg.word(Anchor::Start, (0.0, line + 4.5), stance);
         }
     }
     let days = Scale::of(points.iter().map(|point| as_figure(point.day.0)));
     // Room for half of the largest dot at both ends.
     let across = |point: &Point| LEFT + 3.0 + (94.0 - LEFT) * days.part(as_figure(point.day.0));
-    let at = |point: &Point| (across(point), down(place(point.rank)));
+    let at = |point: &Point| (across(point), down(point.rank.clamp(-2.0, 2.0) + 2.0));
     if points.len() > 1 {
         svg.path("trend", bottom + 20.0, &points.iter().map(at).collect::<Vec<_>>());
     }
     for point in points {
         let radius = radius(point.confidence);
-        svg.dot(super::named(point.rank), at(point), radius, (&point.title, Some(&point.href)));
+        svg.dot(tone_of(point.rank), at(point), radius, (&point.title, Some(&point.href)));
     }
     match points {
         [only] => svg.word(Anchor::Middle, (across(only), bottom + 16.0), &only.day.1),
@@ -56,6 +59,15 @@ pub(crate) fn member_line(points: &[Point], label: &str) -> Markup {
         [] => {}
     }
     svg.finish()
+}
+
+/// The words at the axis where sessions have different stances.
+fn ends(place: usize) -> &'static str {
+    match place {
+        0 => "lowest",
+        2 => "middle",
+        _ => "highest",
+    }
 }
 
 /// The area of a dot is proportional to the confidence, with a minimum for confidence 0.
@@ -69,7 +81,7 @@ mod tests {
 
     fn points(days: &[i64]) -> Vec<Point> {
         let point = |day: &i64| Point {
-            rank: 2,
+            rank: 2.0,
             confidence: 0.25,
             day: (*day, format!("{day} Nov")),
             title: format!("#{day}"),
@@ -80,15 +92,18 @@ mod tests {
 
     #[test]
     fn single_session_is_one_dot() {
-        let Markup(svg) = member_line(&points(&[3]), "Stances");
+        let Markup(svg) = member_line(&points(&[3]), false, "Stances");
         assert_eq!(svg.matches("<circle class=\"bullish\"").count(), 1, "{svg}");
+        assert!(svg.contains(">bullish<") && !svg.contains("highest"), "{svg}");
+        let Markup(own) = member_line(&points(&[3]), true, "Stances");
+        assert!(own.contains(">highest<") && !own.contains(">bullish<"), "{own}");
         assert!(svg.contains("<a href=\"/swarm/takes/3\"") && !svg.contains("trend"), "{svg}");
         assert_eq!(svg.matches(">3 Nov<").count(), 1, "{svg}");
     }
 
     #[test]
     fn sessions_are_placed_by_their_day() {
-        let Markup(svg) = member_line(&points(&[1, 2, 11]), "Stances");
+        let Markup(svg) = member_line(&points(&[1, 2, 11]), false, "Stances");
         assert!(svg.contains("class=\"trend\" d=\"M24 12L31.3 12L97 12\""), "{svg}");
         for x in ["cx=\"24%\"", "cx=\"31.3%\"", "cx=\"97%\""] {
             assert!(svg.contains(x), "{x} in {svg}");

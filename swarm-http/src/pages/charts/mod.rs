@@ -14,23 +14,29 @@ mod strip;
 mod subject;
 mod svg;
 
+use swarm_core::domain::StanceScale;
+
 pub(crate) use bars::{Shares, shares_of};
-pub(crate) use field::{Dot, Mean, shown, signed, stance_field};
+pub(crate) use field::{Dot, Mean, range, shown, signed, stance_field, tick};
 pub(crate) use member::{Point, member_line};
 pub(crate) use sparkline::{Spark, sparkline};
 pub(crate) use strip::{Counts, strip};
 pub(crate) use subject::{Mark, Score, Timeline, Value, subject_lines};
 
-/// The five stances from bearish to bullish. Colour is never the only sign of a stance: the word is
-/// always there too.
+/// The five stances of the service from bearish to bullish, which are also the classes of the colours. Colour is never the only
+/// sign of a stance: the word is always there too.
 pub(crate) const STANCES: [&str; 5] = ["bearish", "cautious", "neutral", "constructive", "bullish"];
 
-/// The index of a stance in [`STANCES`], by its rank, −2 to 2.
-fn place(rank: i8) -> usize {
-    usize::try_from(rank.clamp(-2, 2) + 2).unwrap_or_default()
+/// The class of the colour of a rank on the scale of the service, −2 to 2: that of the nearest stance.
+pub(crate) fn tone_of(rank: f64) -> &'static str {
+    // Out of bounds is the nearest bound.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 4")]
+    let place = (rank.clamp(-2.0, 2.0) + 2.0).round() as usize;
+    STANCES.get(place).copied().unwrap_or("neutral")
 }
 
-/// The name of the stance with this rank, −2 to 2.
-fn named(rank: i8) -> &'static str {
-    STANCES.get(place(rank)).copied().unwrap_or("neutral")
+/// The class of the colour of the stance at this place of a scale.
+pub(crate) fn tone(scale: &StanceScale, place: usize) -> &'static str {
+    let stance = scale.stances().get(place);
+    tone_of(stance.map_or(0.0, |stance| scale.normalized(stance.rank)))
 }

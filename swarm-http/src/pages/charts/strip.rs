@@ -1,49 +1,97 @@
 //! The stances of a session as one thin stacked bar, for lists.
 
-use super::STANCES;
+use swarm_core::domain::{RankedStance, Stance, StanceScale, Stances};
+
 use super::svg::{Svg, length};
+use super::tone;
 use crate::pages::markup::Markup;
 
 /// Number of members per stance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// From bearish to bullish.
-    pub(crate) known: [usize; 5],
+    /// In ascending order of the ranks.
+    known: Vec<Count>,
     /// Any other stance.
-    pub(crate) other: usize,
+    other: usize,
+}
+
+/// The number of members with a stance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Count {
+    name: String,
+    /// The class of its colour.
+    tone: &'static str,
+    members: usize,
 }
 
 impl Counts {
+    /// The counts of a snapshot.
+    pub(crate) fn of(stances: &Stances) -> Self {
+        let scale = stances.scale();
+        let count = |(place, (stance, members)): (usize, (&RankedStance, usize))| Count {
+            name: stance.name.as_str().to_owned(),
+            tone: tone(scale, place),
+            members,
+        };
+        let known = stances.counts().enumerate().map(count).collect();
+        Self { known, other: stances.other() }
+    }
+
+    /// Counts these stances, which are of a session with this scale.
+    pub(crate) fn of_each<'a>(
+        scale: &StanceScale,
+        stances: impl IntoIterator<Item = &'a Stance>,
+    ) -> Self {
+        let mut counts = Self::of(&Stances::none(Some(scale)));
+        for stance in stances {
+            match scale.place(stance).and_then(|place| counts.known.get_mut(place)) {
+                Some(count) => count.members += 1,
+                None => counts.other += 1,
+            }
+        }
+        counts
+    }
+
     /// The counts that are not zero, in words: `1 bearish, 3 bullish`.
     pub(crate) fn words(&self) -> String {
-        let known = STANCES.into_iter().zip(self.known);
+        let known = self.known.iter().map(|count| (count.name.as_str(), count.members));
         let present = known.chain([("other", self.other)]).filter(|(_, count)| *count > 0);
         let words: Vec<_> = present.map(|(stance, count)| format!("{count} {stance}")).collect();
         if words.is_empty() { "no takes".to_owned() } else { words.join(", ") }
     }
 
-    /// The counts alone, from bearish to bullish, then of other stances if there are any: `0 · 1 · 3 · 2 · 5`.
+    /// The counts alone, in ascending order of the ranks, then of other stances if there are any: `0 · 1 · 3 · 2 · 5`.
     pub(crate) fn figures(&self) -> String {
         let other = (self.other > 0).then_some(self.other);
-        let all: Vec<_> = self.known.into_iter().chain(other).map(|it| it.to_string()).collect();
+        let known = self.known.iter().map(|count| count.members);
+        let all: Vec<_> = known.chain(other).map(|it| it.to_string()).collect();
         all.join(" · ")
     }
 
     /// The sides: `5 for, 3 against, 2 neutral`.
     pub(crate) fn sides(&self) -> String {
-        let [bearish, cautious, neutral, constructive, bullish] = self.known;
+        let of = |tones: [&str; 2]| {
+            let counts = self.known.iter().filter(|count| tones.contains(&count.tone));
+            counts.map(|count| count.members).sum::<usize>()
+        };
         let parts = [
-            (constructive + bullish, "for"),
-            (bearish + cautious, "against"),
-            (neutral, "neutral"),
+            (of(["constructive", "bullish"]), "for"),
+            (of(["bearish", "cautious"]), "against"),
+            (of(["neutral", "neutral"]), "neutral"),
             (self.other, "other"),
         ];
         let there = parts.into_iter().filter(|(count, _)| *count > 0);
         there.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
     }
 
+    /// The counts with the classes of their colours, then of other stances.
+    pub(crate) fn by_tone(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let known = self.known.iter().map(|count| (count.tone, count.members));
+        known.chain([("other", self.other)])
+    }
+
     fn total(&self) -> usize {
-        self.known.iter().sum::<usize>() + self.other
+        self.known.iter().map(|count| count.members).sum::<usize>() + self.other
     }
 }
 
@@ -52,10 +100,10 @@ pub(crate) fn strip(counts: &Counts) -> Markup {
     let mut svg = Svg::new("strip", 12.0, &counts.words());
     let total = length(counts.total().max(1));
     let mut from = 0.0;
-    for (stance, count) in STANCES.into_iter().zip(counts.known).chain([("other", counts.other)]) {
+    for (tone, count) in counts.by_tone() {
         if count > 0 {
             let to = from + length(count) * 100.0 / total;
-            svg.segment(stance, (from, to));
+            svg.segment(tone, (from, to));
             from = to;
         }
     }
@@ -68,7 +116,7 @@ mod tests {
 
     #[test]
     fn segments_are_proportional_to_counts() {
-        let Markup(svg) = strip(&Counts { known: [1, 0, 0, 2, 0], other: 1 });
+        let Markup(svg) = strip(&Counts::of(&Stances::of_service([1, 0, 0, 2, 0], 1)));
         assert!(svg.contains("aria-label=\"1 bearish, 2 constructive, 1 other\""), "{svg}");
         for bar in
             ["\"bearish\" x=\"0%\" width=\"25%\"", "\"constructive\" x=\"25%\" width=\"50%\""]
@@ -76,15 +124,16 @@ mod tests {
             assert!(svg.contains(bar), "{bar} in {svg}");
         }
         assert_eq!(svg.matches("<rect").count(), 3);
-        let all = Counts { known: [1, 2, 3, 4, 5], other: 6 };
+        let all = Counts::of(&Stances::of_service([1, 2, 3, 4, 5], 6));
         assert_eq!(all.sides(), "9 for, 3 against, 3 neutral, 6 other");
-        assert_eq!(Counts { known: [0, 2, 0, 0, 0], other: 0 }.sides(), "2 against");
-        assert_eq!(Counts { known: [1, 0, 0, 2, 0], other: 1 }.figures(), "1 · 0 · 0 · 2 · 0 · 1");
+        assert_eq!(Counts::of(&Stances::of_service([0, 2, 0, 0, 0], 0)).sides(), "2 against");
+        let counts = Counts::of(&Stances::of_service([1, 0, 0, 2, 0], 1));
+        assert_eq!(counts.figures(), "1 · 0 · 0 · 2 · 0 · 1");
     }
 
     #[test]
     fn strip_without_takes_is_empty() {
-        let Markup(svg) = strip(&Counts::default());
+        let Markup(svg) = strip(&Counts::of(&Stances::default()));
         assert!(svg.contains("no takes") && !svg.contains("<rect"), "{svg}");
     }
 }

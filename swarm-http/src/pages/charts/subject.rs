@@ -20,8 +20,10 @@ pub(crate) struct Value {
 pub(crate) struct Score {
     /// The day number.
     pub(crate) day: i64,
-    /// The score, −2 to 2.
+    /// The score on the scale of the service, −2 to 2.
     pub(crate) score: f64,
+    /// Whether the session declares stances of its own.
+    pub(crate) is_declared: bool,
     /// The mean distance of the members from the score.
     pub(crate) dissent: f64,
     /// Whether the score is a result. A score without a quorum is not.
@@ -125,6 +127,9 @@ fn draw_days(svg: &mut Svg, days: &[(i64, String)], bottom: f64, across: impl Fn
     }
 }
 
+/// The words at the lines where sessions have different stances.
+const ENDS: [&str; 5] = ["lowest", "", "middle", "", "highest"];
+
 fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64) -> f64) {
     let down = |score: f64| 20.0 + STEP * (2.0 - score.clamp(-2.0, 2.0));
     for place in 0..STANCES.len() {
@@ -138,10 +143,15 @@ fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64
         svg.band("dissent", height, &scores.iter().map(band).collect::<Vec<_>>());
     }
     draw_stances(svg, scores, height, (&across, &down));
+    let is_declared = scores.iter().any(|score| score.is_declared);
     for (place, stance) in STANCES.into_iter().enumerate() {
         let rank = length(place) - 2.0;
         let tick = if rank == 0.0 { "0".to_owned() } else { signed(rank).replace(".00", "") };
-        svg.word(Anchor::Start, (0.0, down(rank) - 4.0), &format!("{tick} {stance}"));
+        let words = match ENDS.get(place) {
+            Some(words) if is_declared => (*words).to_owned(),
+            _ => format!("{tick} {stance}"),
+        };
+        svg.word(Anchor::Start, (0.0, down(rank) - 4.0), &words);
     }
     let at = |it: &Score| (across(it.day), down(it.score));
     svg.path("trend", height, &scores.iter().map(at).collect::<Vec<_>>());
@@ -236,7 +246,8 @@ mod tests {
     fn score(day: i64, score: f64) -> Score {
         let (title, href) = (String::new(), format!("/swarm/sessions/{day}"));
         let (dissent, counts) = (0.5, [0, 1, 0, 3, 6]);
-        Score { day, score, dissent, is_result: true, counts, title, href }
+        let is_declared = false;
+        Score { day, score, is_declared, dissent, is_result: true, counts, title, href }
     }
 
     #[test]

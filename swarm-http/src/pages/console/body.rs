@@ -78,6 +78,20 @@ impl<'a> Body<'a> {
         })
     }
 
+    /// The lines that are not blank, each a rank and the name of a stance. A rank that is no number is passed on, and refused by
+    /// the API.
+    pub(super) fn ranked(self, name: &str) -> Self {
+        let ranked = |line: &str| {
+            let (rank, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let rank = Json::read(rank.trim_start_matches('+').as_bytes());
+            let rank = rank.unwrap_or_else(|_| Json::from(line));
+            Json::from([("name", Json::from(name.trim())), ("rank", rank)])
+        };
+        self.typed(name, |text| {
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(ranked).collect()
+        })
+    }
+
     /// The objects of a field of rows, whose columns are called `<field>-<member>[]`. The column `more` has further members
     /// as JSON, and `was` the object that the row was made of, which stays as it is where nothing was changed.
     pub(super) fn objects(self, field: &str, columns: &[(&'static str, &'static str)]) -> Self {
@@ -145,11 +159,6 @@ fn object_of(names: &[&str], row: &[String]) -> Json {
         object.set(name, value.clone());
     }
     Json::Object(object)
-}
-
-/// The empty body of a request without fields.
-pub(super) fn nothing(_: &[String], _: &FormData) -> Json {
-    Json::from([])
 }
 
 #[cfg(test)]

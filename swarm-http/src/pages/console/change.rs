@@ -8,10 +8,10 @@ use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, Refusal};
 use tokio::time::Instant;
 
-use super::acts::{Act, Preview};
+use super::acts::{Act, OperatorRoutes, Preview};
 use super::confirm::{self, Proof};
 use super::context::{
-    ConsoleContext, OperatorRoutes, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
+    ConsoleContext, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
 };
 use super::form::{BACK, CHOOSE, FormData};
 use super::handlers::{
@@ -145,7 +145,7 @@ async fn refused_fields(
     let mut substitutes = Vec::new();
     for _ in 0..MAX_DRY_RUNS {
         let Some((name, why)) = refused else { break };
-        let is_new = match act.field_of(&name) {
+        let is_new = match act.field_of(context.routes, &name) {
             Some(field) if found.iter().any(|(known, _)| *known == field) => false,
             Some(field) => {
                 found.push((field, why));
@@ -272,7 +272,7 @@ async fn apply(
     if let (Some((field, next)), Some(id)) = (act.then, &session)
         && !sent.text(field).is_empty()
     {
-        let body = (next.body)(std::slice::from_ref(id), &FormData::default());
+        let body = next.body(context.routes, std::slice::from_ref(id), &FormData::default());
         notice += &match ok(context.call_at(next, vec![id.clone()], body, false).await) {
             Ok(_) => format!(" {}.", next.done),
             Err(error) => format!(" But then: {}", error_text(&error)),
@@ -295,13 +295,13 @@ fn session_of(answer: &Answer) -> Option<String> {
 
 /// The bodies of the API's requests: one, or one for each value of a field.
 fn bodies(act: &Act, context: &ConsoleContext, sent: &FormData) -> Vec<Json> {
+    let body = |parts: &[String]| act.body(context.routes, parts, sent);
     match act.each {
-        None => vec![(act.body)(&context.request.path, sent)],
+        None => vec![body(&context.request.path)],
         Some(field) => {
-            let each = sent.all(field).map(|value| (act.body)(&[value.to_owned()], sent));
-            let each: Vec<_> = each.collect();
+            let each: Vec<_> = sent.all(field).map(|value| body(&[value.to_owned()])).collect();
             // Without a value, the API names the missing field.
-            if each.is_empty() { vec![(act.body)(&[], sent)] } else { each }
+            if each.is_empty() { vec![body(&[])] } else { each }
         }
     }
 }

@@ -128,11 +128,18 @@ pub(super) async fn page(
     let button = Button::new(act.button);
     let button = if act.is_destructive { button } else { button.primary() };
     let form = context.form(act, &parts, field.into_iter().collect());
-    page.form(form.map(|form| FormView {
-        hidden: form.hidden.into_iter().chain(act.fields_of(sent)).chain(confirmed).collect(),
-        buttons: vec![button, Button::cancel()],
-        is_inline: false,
-        ..form
+    page.form(form.map(|form| {
+        FormView {
+            hidden: form
+                .hidden
+                .into_iter()
+                .chain(act.fields_of(context.routes, sent))
+                .chain(confirmed)
+                .collect(),
+            buttons: vec![button, Button::cancel()],
+            is_inline: false,
+            ..form
+        }
     }));
     Ok(page)
 }

@@ -9,7 +9,7 @@ use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
 use tokio::time::Instant;
 
-use super::acts::Act;
+use super::acts::{Act, OperatorRoutes};
 use super::cookie::Cookie;
 use super::form::{Button, Field, FormData, FormView, Panel, Panels};
 use super::layout::Page;
@@ -22,12 +22,9 @@ use crate::request::RequestContext;
 use crate::request::credential::Credential;
 use crate::request::dry_run::DryRun;
 use crate::request::portion::Portion;
-use crate::request::route::{Handler, Route};
+use crate::request::route::Handler;
 use crate::response::{ApiError, Reply};
 use crate::tenants::{Operator, OperatorRequest, Role, SignOnUnavailable};
-
-/// A function that returns the routes of the operators' API.
-pub(crate) type OperatorRoutes = fn() -> &'static [Route];
 
 /// A request of a signed-in operator, with what its pages and forms need.
 pub(crate) struct ConsoleContext {

@@ -11,9 +11,9 @@ use swarm_core::wire::RequestError;
 use swarm_core::{Error, Refusal};
 use tokio::time::Instant;
 
-use super::acts::Act;
+use super::acts::{Act, OperatorRoutes};
 use super::context::{
-    ConsoleContext, OperatorRoutes, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
+    ConsoleContext, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
 };
 use super::cookie::Cookie;
 use super::form::{Button, Field, FormData, FormView, SIGNING_IN};
@@ -360,13 +360,13 @@ pub(super) async fn sign_in_and_show_form(
     let action = fill_path(act.path, &parts);
     if !sent.has(SIGNING_IN) {
         let error = (RequestError::SignedOut.into(), None);
-        return Ok(signed_out_form_page(act, &request, action, &sent, error));
+        return Ok(signed_out_form_page((act, routes), &request, action, &sent, error));
     }
     match begin_with_token(&request, cookie, &sent).await {
         Ok(entered) => show_form_again(act, routes, request, entered).await,
         Err((error, fault)) => {
             let error = (error, Some(fault));
-            Ok(signed_out_form_page(act, &request, action, &sent, error))
+            Ok(signed_out_form_page((act, routes), &request, action, &sent, error))
         }
     }
 }
@@ -392,14 +392,14 @@ pub(super) async fn show_form_again(
 
 /// The page that asks for the token and keeps the submitted values.
 fn signed_out_form_page(
-    act: &'static Act,
+    (act, routes): (&'static Act, OperatorRoutes),
     request: &RequestContext,
     action: String,
     sent: &FormData,
     (error, fault): (ApiError, Option<String>),
 ) -> Answer {
     let signing_in = (SIGNING_IN.to_owned(), "yes".to_owned());
-    let form = token_form(action, act.fields_of(sent).chain([signing_in]).collect(), fault);
+    let form = token_form(action, act.fields_of(routes, sent).chain([signing_in]).collect(), fault);
     let page = Page::new("Signed out").with_lead(
         "You are signed out, and nothing was changed. Sign in, and the form comes back as you typed it.",
     );

@@ -17,8 +17,7 @@ mod pages;
 mod same_origin;
 mod table;
 
-pub(crate) use acts::ALL as ACTS;
+pub(crate) use acts::{OperatorRoutes, all as acts};
 pub(crate) use change::change;
-pub(crate) use context::OperatorRoutes;
 pub(crate) use handlers::{secret, show, sign_in, sign_out, style};
 pub(crate) use page_id::PageId;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use swarm_core::Timestamp;
-use swarm_core::domain::{Closes, EventPattern, ScheduleEntry, ScheduledRoster};
+use swarm_core::domain::{Closes, Declaration, EventPattern, ScheduleEntry, ScheduledRoster};
+use swarm_core::json::write;
 use swarm_core::rules;
 use swarm_core::service::NEXT_RUNS;
 use swarm_http::TenantConfig;
@@ -179,6 +180,22 @@ fn of_entry(entry: &ScheduleEntry) -> String {
     }
     if let Some(millis) = entry.resolves_after {
         text += &format!("; resolves {} after the deadline", span(millis));
+    }
+    text + &of_declaration(&entry.declaration)
+}
+
+fn of_declaration(declaration: &Declaration) -> String {
+    let mut text = String::new();
+    if let Some(scale) = &declaration.stances {
+        let stances = scale.stances().iter();
+        let stances = stances.map(|it| format!("{:?} {}", it.name.as_str(), write(&it.rank)));
+        text += &format!("; stances {}", stances.collect::<Vec<_>>().join(", "));
+    }
+    if let Some(most) = declaration.max_revisions {
+        text += &format!("; max_revisions {}", most.get());
+    }
+    if let Some(method) = declaration.method {
+        text += &format!("; method {method}");
     }
     text
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use swarm_core::domain::{
-    Bucket, Closes, Day, Invalid, MemberId, QuestionText, Resolution, Schedule, ScheduleEntry,
-    ScheduledRoster, SubjectId, TimeOfDay, TimeZone, Weekdays, span_millis,
+    Bucket, Closes, Day, Declaration, Invalid, MemberId, Method, QuestionText, RankedStance,
+    Resolution, Revision, Schedule, ScheduleEntry, ScheduledRoster, StanceScale, SubjectId,
+    TimeOfDay, TimeZone, Weekdays, span_millis,
 };
 
 /// The milliseconds of a duration: a whole number with `s`, `m`, `h` or `d`.
@@ -45,6 +46,9 @@ pub(crate) struct ScheduleTable {
     question: Option<String>,
     resolution: Option<String>,
     resolves_after: Option<String>,
+    stances: Option<Vec<RankedStance>>,
+    max_revisions: Option<u8>,
+    method: Option<String>,
 }
 
 /// `"active"`, or a list of member ids.
@@ -95,6 +99,19 @@ fn entry(table: &ScheduleTable) -> Result<ScheduleEntry, Invalid> {
             Some(text) => Some(span_millis("resolves_after", text)?),
             None => None,
         },
+        declaration: declaration(table)?,
+    })
+}
+
+fn declaration(table: &ScheduleTable) -> Result<Declaration, Invalid> {
+    let max_revisions = table.max_revisions.map(|most| {
+        let rule = "must be from 1 to 5";
+        Revision::new(most).ok_or_else(|| Invalid::new("max_revisions", rule))
+    });
+    Ok(Declaration {
+        stances: table.stances.clone().map(StanceScale::parse).transpose()?,
+        max_revisions: max_revisions.transpose()?,
+        method: table.method.as_deref().map(Method::parse).transpose()?,
     })
 }
 

@@ -1,5 +1,7 @@
 //! Clients that are generated from `/openapi.json`: they compile, and read everything to the end (API.md, 9.1).
 
+mod nightly;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,5 +1,6 @@
 //! Every operator's route: what it needs, and what it refuses.
 
+mod commands;
 mod dry_runs;
 mod roles;
 

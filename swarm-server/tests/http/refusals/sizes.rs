@@ -166,7 +166,6 @@ fn body_of_too_many_values_is_413() {
         "/api/swarm/signing-payload",
         "/api/swarm/diagnose",
         "/api/swarm/apply",
-        "/api/swarm/token-claim",
         "/api/swarm/preflight",
         "/api/swarm/submit",
         "/api/swarm/memos",

@@ -17,13 +17,17 @@ use crate::observed_store::ObservedStore;
 use crate::routes;
 
 /// Routes that do not use the store.
-const STORELESS: [&str; 20] = [
+const STORELESS: [&str; 24] = [
     "/about",
     "/docs",
     "/docs/{chapter}",
     "/openapi.json",
     "/robots.txt",
     "/skill",
+    "/skill/committee.md",
+    "/skill/member.mjs",
+    "/skill/member.py",
+    "/skill/member.sh",
     "/swarm/console.css",
     "/swarm/icon.svg",
     "/swarm/lists.css",

@@ -18,10 +18,10 @@ use swarm_core::domain::SessionState::{
     Aggregated, Collecting, Published, Scheduled, WindowClosed,
 };
 use swarm_core::domain::{
-    Body, Bucket, BucketWeight, Confidence, Consensus, Figures, Note, Outcome, OutcomeSource,
-    OutcomeValue, Participation, Question, QuestionText, Quorum, Quote, Resolution, Revision,
-    Roster, RosterEntry, Session, SessionDraft, SessionId, Snapshot, Stance, Stances, SubjectId,
-    TakeId, Timestamp, Version, Voided,
+    Body, Bucket, BucketWeight, Confidence, Consensus, Declaration, Figures, Method, Note, Outcome,
+    OutcomeSource, OutcomeValue, Participation, Question, QuestionText, Quorum, Quote,
+    RankedStance, Resolution, Revision, Roster, RosterEntry, Session, SessionDraft, SessionId,
+    Snapshot, Stance, StanceScale, Stances, SubjectId, TakeId, Timestamp, Version, Voided,
 };
 use swarm_core::rules::Refusal;
 use swarm_core::store::Saved::{Saved, Stale};
@@ -98,6 +98,7 @@ pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
         practice: true,
         finish: true,
         question: odd_question(),
+        declaration: odd_declaration(),
     };
     let empty = SessionDraft {
         date: day("9999-12-31"),
@@ -114,6 +115,18 @@ pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
         expect_eq!(tenant.session(convened.id).await, Some(on_file));
         assert_terms(&tenant, &convened).await;
         expect_eq!(tenant.sessions(&SessionQuery { limit: 1, ..ALL }).await, [convened]);
+    }
+}
+
+fn odd_declaration() -> Declaration {
+    let ranked =
+        |(name, rank): (&str, f64)| RankedStance { name: Stance::parse(name).unwrap(), rank };
+    let stances =
+        [("\u{1f680}\0\n{a}", -0.000_001), ("other", 999.1), ("\"", -1_000.0)].map(ranked);
+    Declaration {
+        stances: Some(StanceScale::parse(stances.into()).unwrap()),
+        max_revisions: Some(Revision::FIRST),
+        method: Some(Method::WeightedMedian),
     }
 }
 
@@ -140,6 +153,7 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
         practice: true,
         finish: true,
         question: odd_question(),
+        declaration: odd_declaration(),
         opened_at: Some(moment("2026-11-21T12:00:00.001Z")),
         outcome: Some(Outcome {
             value: Some(OutcomeValue::parse(-1.1).unwrap()),
@@ -147,8 +161,13 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
             recorded_at: moment("1969-12-31T23:59:59.999Z"),
         }),
         voided: Some(Voided { at: Timestamp::EPOCH, note: Note::parse("").unwrap() }),
-        snapshot: Some(Arc::new(full_snapshot())),
+        snapshot: Some(Arc::new(declared_snapshot())),
         ..Session::clone(&bare)
+    };
+    let known = Session {
+        declaration: Declaration { stances: None, ..odd_declaration() },
+        snapshot: Some(Arc::new(full_snapshot())),
+        ..full.clone()
     };
     let sparse = Session {
         state: Aggregated,
@@ -157,7 +176,7 @@ pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
         ..Session::clone(&bare)
     };
     let scheduled = Session { state: Scheduled, ..Session::clone(&bare) };
-    for (version, session) in (2..).zip([&full, &sparse, &full, &bare, &scheduled]) {
+    for (version, session) in (2..).zip([&full, &sparse, &known, &full, &bare, &scheduled]) {
         tenant.amend(bare.id, |on_file| on_file.clone_from(session)).await;
         let record = Arc::new(session.clone());
         expect_eq!(tenant.sessions(&ALL).await, [Arc::clone(&record)]);
@@ -350,15 +369,13 @@ fn full_snapshot() -> Snapshot {
         aggregated_at: moment("2026-11-21T22:45:00.001Z"),
         participation: Participation { members: 3, expected: Some(9), rate: Some(1.0 / 3.0) },
         quorum: Some(Quorum { required: 4, met: false }),
-        stances: Stances {
-            bearish: 1,
-            cautious: 2,
-            neutral: 3,
-            constructive: 4,
-            bullish: 5,
-            other: 6,
-        },
-        consensus: Some(Consensus { stance: "cautious", score: -1.1, confidence: 0.1 + 0.2 }),
+        stances: Stances::of_service([1, 2, 3, 4, 5], 6),
+        consensus: Some(Consensus {
+            stance: Stance::parse("cautious").unwrap(),
+            score: -1.1,
+            confidence: 0.1 + 0.2,
+            method: None,
+        }),
     };
     Snapshot {
         figures,
@@ -366,6 +383,18 @@ fn full_snapshot() -> Snapshot {
         quotes: vec![quote.clone(), Quote { member_id: id("a"), ..quote }],
         original: None,
     }
+}
+
+/// A snapshot of a session with the [`odd_declaration`].
+fn declared_snapshot() -> Snapshot {
+    let scale = odd_declaration().stances;
+    let stance = Stance::parse("other").unwrap();
+    let mut stances = Stances::none(scale.as_ref());
+    stances.add(&stance);
+    let method = Some(Method::WeightedMedian);
+    let consensus = Some(Consensus { stance, score: 999.1, confidence: 1.0, method });
+    let full = full_snapshot();
+    Snapshot { figures: Figures { stances, consensus, ..full.figures }, ..full }
 }
 
 fn sparse_snapshot() -> Snapshot {

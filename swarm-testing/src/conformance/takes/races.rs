@@ -92,7 +92,7 @@ pub async fn concurrent_submissions_get_consecutive_revisions(tenants: Arc<dyn T
                 Err(SubmitError::Refused(refused)) => ensure!(
                     matches!(
                         refused.reason,
-                        Refusal::LostRace | Refusal::CapReached | Refusal::NonceUsed
+                        Refusal::LostRace | Refusal::CapReached { .. } | Refusal::NonceUsed
                     ),
                     "a lost race, the cap, or a nonce used",
                     refused

@@ -1,4 +1,4 @@
-//! The JSON schemas of all bodies.
+//! The JSON schemas of all bodies. Those of requests have an example; all signed examples are signed with one key.
 
 use swarm_core::json::{Json, Object};
 
@@ -15,9 +15,6 @@ const TOPICS: [(&str, &str); 9] = [
     ("common", include_str!("common.json")),
 ];
 
-/// An example of each request body, by the name of its schema. All signed examples are signed with one key.
-const EXAMPLES: &str = include_str!("examples.json");
-
 /// All schemas (JSON Schema, 2020-12) by name.
 pub(super) fn all() -> Vec<(String, Json)> {
     by_topic().into_iter().flat_map(|(_, schemas)| schemas).collect()
@@ -25,28 +22,17 @@ pub(super) fn all() -> Vec<(String, Json)> {
 
 /// The schemas of each topic, by name.
 pub(super) fn by_topic() -> Vec<(&'static str, Vec<(String, Json)>)> {
-    let mut examples = examples();
-    TOPICS.into_iter().map(|(topic, file)| (topic, of_file(&read(file), &mut examples))).collect()
+    TOPICS.into_iter().map(|(topic, file)| (topic, of_file(file))).collect()
 }
 
-/// The examples of request bodies, by the names of their schemas.
-pub(crate) fn examples() -> Object {
-    read(EXAMPLES)
+/// All schemas, as one object.
+pub(crate) fn by_name() -> Object {
+    all().into_iter().collect()
 }
 
-fn read(text: &str) -> Object {
-    Json::read(text.as_bytes()).unwrap_or(Json::Null).into_object()
-}
-
-fn of_file(file: &Object, examples: &mut Object) -> Vec<(String, Json)> {
-    let with_example = |(name, schema): (&str, &Json)| {
-        let mut schema = schema.clone().into_object();
-        if let Some(example) = examples.take(name) {
-            schema.set("examples", Json::List(vec![example]));
-        }
-        (name.to_owned(), Json::Object(schema))
-    };
-    file.members().map(with_example).collect()
+fn of_file(file: &str) -> Vec<(String, Json)> {
+    let schemas = Json::read(file.as_bytes()).unwrap_or(Json::Null).into_object();
+    schemas.members().map(|(name, schema)| (name.to_owned(), schema.clone())).collect()
 }
 
 /// The reference to a schema.

@@ -3,8 +3,9 @@
 //! All lengths are pixels at the usual size of text, on the narrowest page that shows a drawing. On wider pages
 //! dots that differ in percent are farther apart, so that nothing that keeps apart here overlaps there.
 
-use super::marks::Dot;
-use crate::pages::charts::place;
+use swarm_core::domain::StanceScale;
+
+use super::marks::{Dot, along};
 use crate::pages::charts::svg::length;
 use crate::pages::markup::{clipped, width};
 
@@ -53,24 +54,26 @@ pub(super) fn offsets(places: &[f64]) -> Vec<f64> {
     placed.into_iter().map(|(_, offset)| offset).collect()
 }
 
-/// The members of each stance with their offsets, from bearish to bullish.
-pub(super) type Placed<'a> = [Vec<(&'a Dot, f64)>; 5];
+/// The members of each stance with their offsets, in ascending order of the ranks.
+pub(super) type Placed<'a> = Vec<Vec<(&'a Dot, f64)>>;
 
 /// An even sample of the members, few enough that the offsets of each stance stay within `room`; and a note on what
 /// a dot stands for if not all are drawn. `along` is the place of a confidence on the line of its stance.
-pub(super) fn sample(
-    dots: &[Dot],
+pub(super) fn sample<'a>(
+    scale: &StanceScale,
+    dots: &'a [Dot],
     room: f64,
     along: impl Fn(f64) -> f64,
-) -> (Placed<'_>, Option<String>) {
-    let stances = [0, 1, 2, 3, 4].map(|at| of_place(dots, at));
+) -> (Placed<'a>, Option<String>) {
+    let stances: Vec<_> = (0..scale.stances().len()).map(|at| of_place(dots, at)).collect();
     let mut each = dots.len().div_ceil(MAX_DOTS).max(1);
     loop {
-        let placed = stances.each_ref().map(|members| {
+        let placed = stances.iter().map(|members| {
             let members: Vec<_> = members.iter().copied().step_by(each).collect();
             let places: Vec<_> = members.iter().map(|dot| along(dot.confidence)).collect();
             members.into_iter().zip(offsets(&places)).collect::<Vec<_>>()
         });
+        let placed: Placed<'_> = placed.collect();
         let fits = placed.iter().flatten().all(|(_, offset)| offset.abs() <= room);
         if fits || each >= dots.len() {
             return (placed, (each > 1).then(|| format!("1 dot = {each} members")));
@@ -81,7 +84,7 @@ pub(super) fn sample(
 
 /// The members of one stance, highest confidence first.
 fn of_place(dots: &[Dot], at: usize) -> Vec<&Dot> {
-    let mut members: Vec<_> = dots.iter().filter(|dot| place(dot.rank) == at).collect();
+    let mut members: Vec<_> = dots.iter().filter(|dot| dot.place == at).collect();
     members.sort_by(|a, b| b.confidence.total_cmp(&a.confidence).then_with(|| a.name.cmp(&b.name)));
     members
 }
@@ -117,15 +120,16 @@ pub(super) fn beside(is_left: bool) -> f64 {
 /// The names that have room inside `whole` beside the dots at these places, without touching a dot, `taken` or one
 /// another. Members far from the mean go first, then those with a high confidence.
 pub(super) fn names(
+    scale: &StanceScale,
     dots: &[(&Dot, f64, f64)],
     mean: Option<f64>,
     whole: Area,
     mut taken: Vec<Area>,
 ) -> Vec<Name> {
-    let total: f64 = dots.iter().map(|(dot, ..)| f64::from(dot.rank)).sum();
+    let total: f64 = dots.iter().map(|(dot, ..)| length(dot.place)).sum();
     let count = length(dots.len().max(1));
-    let center = mean.unwrap_or(total / count);
-    let distance = |dot: &Dot| (f64::from(dot.rank) - center).abs();
+    let center = mean.map_or(total / count, |mean| along(scale, mean));
+    let distance = |dot: &Dot| (length(dot.place) - center).abs();
     let mut order: Vec<_> = dots.iter().enumerate().collect();
     order.sort_by(|(_, (a, ..)), (_, (b, ..))| {
         let far = distance(b).total_cmp(&distance(a));
@@ -177,8 +181,9 @@ mod tests {
 
     #[test]
     fn a_dot_stands_for_several_where_there_are_too_many() {
-        let dots = super::super::tests::dots(1_201, 1, 0.5);
-        let (placed, note) = sample(&dots, 50.0, |confidence| confidence * 200.0);
+        let dots = super::super::tests::dots(1_201, 3, 0.5);
+        let scale = StanceScale::of_service();
+        let (placed, note) = sample(scale, &dots, 50.0, |confidence| confidence * 200.0);
         let drawn = placed.iter().flatten().count();
         let each: usize = note.unwrap().split(' ').nth(3).unwrap().parse().unwrap();
         assert_eq!(drawn, 1_201_usize.div_ceil(each));
@@ -187,7 +192,7 @@ mod tests {
 
     #[test]
     fn names_stay_inside_and_touch_nothing() {
-        let all = super::super::tests::dots(30, 0, 0.5);
+        let all = super::super::tests::dots(30, 2, 0.5);
         let places: Vec<_> = all
             .iter()
             .enumerate()
@@ -200,7 +205,7 @@ mod tests {
             })
             .collect();
         let whole = Area(0.0, 0.0, 288.0, 200.0);
-        let named = names(&places, None, whole, Vec::new());
+        let named = names(StanceScale::of_service(), &places, None, whole, Vec::new());
         assert!(named.len() > 3);
         let area = |name: &Name| {
             let (_, x, y) = places[name.of];

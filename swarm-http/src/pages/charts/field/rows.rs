@@ -1,10 +1,12 @@
-//! The stance field for narrow pages: a row for each stance, bullish on top; confidence grows to the right.
+//! The stance field for narrow pages, and of many stances: a row for each stance, the highest rank on top; confidence grows to the right.
+
+use swarm_core::domain::StanceScale;
 
 use super::layout::{Area, LETTER, Placed, RADIUS, beside, names, sample};
-use super::marks::{Dot, Mean, tick};
+use super::marks::{Dot, Mean, along, name, tick};
 use crate::pages::charts::svg::{Anchor, Svg, length};
-use crate::pages::charts::{STANCES, place};
-use crate::pages::markup::{Markup, width};
+use crate::pages::charts::tone;
+use crate::pages::markup::{Markup, clipped, width};
 
 /// Narrowest supported width, in pixels.
 const WIDTH: f64 = 288.0;
@@ -12,6 +14,9 @@ const WIDTH: f64 = 288.0;
 /// Half of the height of a row's dots, at least and at most, in pixels.
 const LOW: f64 = 9.0;
 const HIGH: f64 = 40.0;
+
+/// Longest name of a stance, in letters.
+const LONG_NAME: usize = 26;
 
 /// Height of the heading of a row, and the space below its dots.
 const HEADING: f64 = 20.0;
@@ -21,11 +26,16 @@ const BELOW: f64 = 5.0;
 const ABOVE: f64 = 15.0;
 const UNDER: f64 = 6.0;
 
-/// The drawing.
-pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
+/// The drawing. `class` is that of the pages which show it.
+pub(super) fn drawing(
+    scale: &StanceScale,
+    dots: &[Dot],
+    mean: Option<Mean>,
+    (class, label): (&str, &str),
+) -> Markup {
     let pixels = |confidence: f64| across(confidence) * WIDTH / 100.0;
-    let (placed, note) = sample(dots, HIGH - RADIUS, pixels);
-    let mut lines = [0.0; 5];
+    let (placed, note) = sample(scale, dots, HIGH - RADIUS, pixels);
+    let mut lines = vec![0.0; placed.len()];
     let mut bottom = 0.0;
     for (line, members) in lines.iter_mut().zip(&placed).rev() {
         let far = members.iter().map(|(_, offset)| offset.abs() + RADIUS + 1.0).fold(LOW, f64::max);
@@ -33,27 +43,27 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
         bottom = *line + far + BELOW;
     }
     let below = if mean.is_some() { 48.0 } else { 26.0 };
-    let mut svg = Svg::with_links("field narrow", bottom + below, label);
+    let mut svg = Svg::with_links(class, bottom + below, label);
     for confidence in [0.0, 0.5, 1.0] {
         let x = across(confidence);
         svg.line("grid", (x, 0.0), (x, bottom));
     }
-    for line in lines {
-        svg.line("grid", (0.0, line), (100.0, line));
+    for line in &lines {
+        svg.line("grid", (0.0, *line), (100.0, *line));
     }
-    let headings: Vec<_> = STANCES
-        .into_iter()
-        .zip(lines)
+    let headings: Vec<_> = lines
+        .iter()
         .enumerate()
-        .map(|(at, (stance, line))| {
+        .map(|(at, line)| {
             let members = placed.get(at).into_iter().flatten();
             let far = members.map(|(_, offset)| offset.abs() + RADIUS + 1.0).fold(LOW, f64::max);
-            let count = dots.iter().filter(|dot| place(dot.rank) == at).count();
-            (format!("{} {stance} · {count}", tick(at)), line - far - 5.0)
+            let count = dots.iter().filter(|dot| dot.place == at).count();
+            let stance = clipped(name(scale, at), LONG_NAME);
+            (format!("{} {stance} · {count}", tick(scale, at)), line - far - 5.0)
         })
         .collect();
     if let Some(mean) = mean {
-        draw_mean(&mut svg, mean, (&lines, bottom), &headings);
+        draw_mean(&mut svg, scale, mean, (&lines, bottom), &headings);
     }
     for (words, base) in &headings {
         svg.word(Anchor::Start, (0.0, *base), words);
@@ -63,7 +73,7 @@ pub(super) fn drawing(dots: &[Dot], mean: Option<Mean>, label: &str) -> Markup {
     svg.word(Anchor::Start, (0.0, bottom + 18.0), low);
     svg.word(Anchor::Middle, (across(0.5), bottom + 18.0), "0.5");
     svg.word(Anchor::End, (100.0, bottom + 18.0), "1");
-    draw_dots(&mut svg, &placed, (&lines, bottom + below), mean);
+    draw_dots(&mut svg, scale, &placed, (&lines, bottom + below), mean);
     svg.finish()
 }
 
@@ -76,11 +86,12 @@ fn across(confidence: f64) -> f64 {
 /// in its way is left out of it.
 fn draw_mean(
     svg: &mut Svg,
+    scale: &StanceScale,
     mean: Mean,
-    (lines, bottom): (&[f64; 5], f64),
+    (lines, bottom): (&[f64], f64),
     headings: &[(String, f64)],
 ) {
-    let [y, from, to] = mean.extent().map(|score| height(lines, score));
+    let [y, from, to] = mean.extent(scale).map(|place| height(lines, place));
     let in_the_way = headings.iter().find(|(_, base)| (base - ABOVE..base + UNDER).contains(&y));
     let start = in_the_way.map_or(0.0, |(words, _)| LETTER * length(width(words)) + 8.0);
     svg.line_from(mean.class(), start, y);
@@ -91,9 +102,8 @@ fn draw_mean(
     svg.name(Anchor::End, (100.0, bottom + 40.0), 0.0, &format!("line: {}", mean.words()));
 }
 
-/// The height of a score between the lines of the stances, which are from bearish to bullish.
-fn height(lines: &[f64; 5], score: f64) -> f64 {
-    let along = score.clamp(-2.0, 2.0) + 2.0;
+/// The height of a place between the lines of the stances, which are in ascending order of the ranks.
+fn height(lines: &[f64], along: f64) -> f64 {
     let between = |(at, pair): (usize, &[f64])| {
         let part = along - length(at);
         let [from, to] = pair else { return None };
@@ -104,8 +114,9 @@ fn height(lines: &[f64; 5], score: f64) -> f64 {
 
 fn draw_dots(
     svg: &mut Svg,
+    scale: &StanceScale,
     placed: &Placed<'_>,
-    (lines, whole_height): (&[f64; 5], f64),
+    (lines, whole_height): (&[f64], f64),
     mean: Option<Mean>,
 ) {
     let all: Vec<_> = placed
@@ -120,17 +131,17 @@ fn draw_dots(
     let whole = Area(0.0, 0.0, WIDTH - 8.0, f64::INFINITY);
     let mut taken = Vec::new();
     if let Some(mean) = mean {
-        let y = height(lines, mean.score);
+        let y = height(lines, along(scale, mean.score));
         taken.push(Area(0.0, y - 1.0, WIDTH, y + 1.0));
     }
     for line in lines {
         // The heading of the row below.
         taken.push(Area(0.0, line + LOW + BELOW, WIDTH, line + LOW + BELOW));
     }
-    let named = names(&all, mean.map(|mean| mean.score), whole, taken);
+    let named = names(scale, &all, mean.map(|mean| mean.score), whole, taken);
     let mut number = 0;
     for (at, members) in placed.iter().enumerate() {
-        let (Some(stance), Some(line)) = (STANCES.get(at), lines.get(at)) else { continue };
+        let (stance, Some(line)) = (tone(scale, at), lines.get(at)) else { continue };
         let places = members.iter().map(|(dot, offset)| (across(dot.confidence), line + offset));
         // Without links, which would be too small for a finger.
         svg.dots(stance, whole_height, &places.collect::<Vec<_>>());
@@ -155,8 +166,8 @@ mod tests {
         let (mut whole, mut cut) = (0, 0);
         for step in 0..=400 {
             let score = f64::from(step) / 100.0 - 2.0;
-            let mean = Mean { score, distance: 0.5, is_consensus: true };
-            let Markup(svg) = drawing(&all, Some(mean), "");
+            let mean = Mean { score, distance: 0.5, is_consensus: true, is_median: false };
+            let Markup(svg) = drawing(StanceScale::of_service(), &all, Some(mean), ("", ""));
             let value = |text: &str, before: &str| -> f64 {
                 let rest = text.split(before).nth(1).unwrap().split('"').next().unwrap();
                 16.0 * rest.trim_end_matches("rem").parse::<f64>().unwrap()

@@ -1,5 +1,5 @@
-//! Acts: forms, and the routes of the operators' API that they stand for. Each act is a row: the form's path, the route,
-//! and the body that is made from the form.
+//! Acts: forms, and the routes of the operators' API that they stand for. Each act is a row: the form's path, the route, and
+//! what the page says. The fields are those of the command that the route has, unless the form is made otherwise.
 
 mod committee;
 mod members;
@@ -9,14 +9,19 @@ mod sessions;
 use swarm_core::json::Json;
 use swarm_core::rules::Caution;
 
+use super::body::Body;
 use super::form::FormData;
 use super::page_id::PageId;
+use crate::request::command::{Argument, ArgumentKind, Command};
 use crate::request::route::Route;
 
 pub(super) use committee::*;
 pub(super) use members::*;
 pub(super) use records::*;
 pub(super) use sessions::*;
+
+/// A function that returns the routes of the operators' API.
+pub(crate) type OperatorRoutes = fn() -> &'static [Route];
 
 /// A function that makes the body of an API request from the path parameters and the form.
 pub(super) type BodyFn = fn(&[String], &FormData) -> Json;
@@ -27,8 +32,10 @@ pub(crate) struct Act {
     pub(crate) path: &'static str,
     /// The route of the API: method and path.
     pub(crate) api: (&'static str, &'static str),
-    /// The body of the API's request.
-    pub(super) body: BodyFn,
+    /// The body of the API's request, where it is not that of the command's arguments.
+    body: Option<BodyFn>,
+    /// The word of the command, where the route has several.
+    verb: Option<&'static str>,
     /// The page of the form, which is shown again if the form is refused.
     pub(crate) page_id: PageId,
     /// The page that follows, if it is another page.
@@ -53,7 +60,7 @@ pub(crate) struct Act {
     pub(super) row_field: Option<&'static str>,
     /// The act that follows on the session of the answer if this field is set.
     pub(super) then: Option<(&'static str, &'static Act)>,
-    /// The names of the form's other fields.
+    /// The names of the form's other fields, where they are not those of the command's arguments.
     fields: &'static [&'static str],
 }
 
@@ -80,25 +87,24 @@ impl Act {
     pub(super) const fn post(
         path: &'static str,
         api: &'static str,
-        body: BodyFn,
         page_id: PageId,
         texts: (&'static str, &'static str),
     ) -> Self {
-        Self::new(path, ("POST", api), body, page_id, texts)
+        Self::new(path, ("POST", api), page_id, texts)
     }
 
     /// An act without preview and secret.
     pub(super) const fn new(
         path: &'static str,
         api: (&'static str, &'static str),
-        body: BodyFn,
         page_id: PageId,
         (button, done): (&'static str, &'static str),
     ) -> Self {
         Self {
             path,
             api,
-            body,
+            body: None,
+            verb: None,
             page_id,
             next: None,
             button,
@@ -115,28 +121,78 @@ impl Act {
         }
     }
 
+    /// With a body that is not that of the command's arguments.
+    pub(super) const fn with_body(self, body: BodyFn) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
+    /// Like this command of the route, which has several.
+    pub(super) const fn by(self, verb: &'static str) -> Self {
+        Self { verb: Some(verb), ..self }
+    }
+
     pub(super) const fn with_fields(self, fields: &'static [&'static str]) -> Self {
         Self { fields, ..self }
     }
 
-    /// The fields of the act that were sent, without the token and the hidden fields that each form has. Other fields are
-    /// left out: a stranger may send any number of them.
-    pub(super) fn fields_of(&self, sent: &FormData) -> impl Iterator<Item = (String, String)> {
-        sent.fields().filter(|(name, _)| self.has_field(name)).cloned()
+    /// The command of `swarm admin` that sends the same request.
+    fn command(&self, routes: OperatorRoutes) -> Option<&'static Command> {
+        self.route(routes())?
+            .commands
+            .iter()
+            .find(|it| self.verb.is_none_or(|verb| it.word == verb))
     }
 
-    /// Whether the form has a field of this name, besides those that each form has.
-    fn has_field(&self, name: &str) -> bool {
-        let is_one = |field: Option<&str>| field == Some(name);
-        self.fields.contains(&name) || is_one(self.each) || is_one(self.path_field)
+    /// The fields of the request, where they are the arguments of the command.
+    fn arguments(&self, routes: OperatorRoutes) -> impl Iterator<Item = &'static Argument> {
+        let (_, path) = self.api;
+        let command = self.command(routes).filter(|_| self.body.is_none());
+        let arguments = command.into_iter().flat_map(|command| &command.arguments);
+        arguments.filter(move |it| !path.contains(&format!("{{{}}}", it.field)))
+    }
+
+    /// The body of the API's request, made from the path parameters and the form.
+    pub(super) fn body(&self, routes: OperatorRoutes, parts: &[String], sent: &FormData) -> Json {
+        if let Some(body) = self.body {
+            return body(parts, sent);
+        }
+        let fixed = self.command(routes).map_or(&[][..], |command| command.fixed);
+        let body = fixed.iter().fold(Body::of(sent), |body, (field, value)| {
+            body.set(field, Json::read(value.as_bytes()).unwrap_or(Json::Null))
+        });
+        let body = self.arguments(routes).fold(body, |body, Argument { field, kind, .. }| {
+            match (kind, parts.first()) {
+                (ArgumentKind::Member | ArgumentKind::Members { .. }, Some(id)) => {
+                    body.set(field, Json::from(id.as_str()))
+                }
+                (ArgumentKind::Time, _) => body.time(field),
+                (ArgumentKind::Switch, _) => body.flag(field),
+                _ => body.text(field),
+            }
+        });
+        body.json()
+    }
+
+    /// The fields of the act that were sent, without the token and the hidden fields that each form has. Other fields are
+    /// left out: a stranger may send any number of them.
+    pub(super) fn fields_of(
+        &self,
+        routes: OperatorRoutes,
+        sent: &FormData,
+    ) -> impl Iterator<Item = (String, String)> {
+        sent.fields().filter(move |(name, _)| self.own(routes, name).is_some()).cloned()
+    }
+
+    /// The field of this name that the form has, besides those that each form has.
+    fn own(&self, routes: OperatorRoutes, name: &str) -> Option<&'static str> {
+        let arguments = self.arguments(routes).map(|argument| argument.field.as_str());
+        let fields = self.fields.iter().copied().chain(arguments);
+        fields.chain(self.each).chain(self.path_field).find(|field| *field == name)
     }
 
     /// The field of the form that a field of the API's request is made of.
-    pub(super) fn field_of(&self, name: &str) -> Option<&'static str> {
-        let own = |name: &str| {
-            let fields = self.fields.iter().copied();
-            fields.chain(self.each).chain(self.path_field).find(|field| *field == name)
-        };
+    pub(super) fn field_of(&self, routes: OperatorRoutes, name: &str) -> Option<&'static str> {
+        let own = |name: &str| self.own(routes, name);
         own(name).or_else(|| match name {
             "prompt" => own("system"),
             "members" => own("roster"),
@@ -209,57 +265,7 @@ impl Act {
 }
 
 /// All acts.
-pub(crate) static ALL: [&Act; 52] = [
-    &ACTIVATE_ALL,
-    &REJECT_ALL,
-    &ACTIVATE,
-    &REJECT,
-    &UPDATE_MEMBER,
-    &DEACTIVATE,
-    &RESET_CLAIM,
-    &ROTATE_KEY,
-    &ERASE,
-    &CREATE_SUBJECT,
-    &REPLACE_SUBJECT,
-    &ADD_SNAPSHOT,
-    &PUT_REGIME,
-    &PUT_SIGNAL,
-    &RETRACT_MEMO,
-    &WITHHOLD_TAKE,
-    &RESTORE_TAKE,
-    &CONVENE,
-    &OPEN,
-    &CLOSE,
-    &AGGREGATE,
-    &PUBLISH,
-    &MOVE_DEADLINE,
-    &CLEAR_DEADLINE,
-    &SET_QUORUM,
-    &SET_QUESTION,
-    &RECORD_OUTCOME,
-    &ANNUL_OUTCOME,
-    &FREEZE_ROSTER,
-    &EXCUSE,
-    &UNEXCUSE,
-    &PUBLISH_BRIEF,
-    &REPLACE_BRIEF,
-    &WITHDRAW,
-    &VOID,
-    &RETRY_MESSAGE,
-    &CANCEL_MESSAGE,
-    &TEST_MAIL,
-    &TEST_WEBHOOK,
-    &RETRY_DELIVERY,
-    &ACCEPT_CLOCK,
-    &ACCEPT_STORE,
-    &ACCEPT_KEY,
-    &ADD_COMMITTEE_MEMBER,
-    &UPDATE_COMMITTEE_MEMBER,
-    &ROTATE_COMMITTEE_KEY,
-    &SET_MEMBER_ACTIVE,
-    &SET_MEMBER_INACTIVE,
-    &SET_DAY,
-    &GENERATE_BRIEFS,
-    &SET_SYNTHESIS,
-    &WITHDRAW_DAY,
-];
+pub(crate) fn all() -> impl Iterator<Item = &'static Act> {
+    let topics = [&MEMBER_ACTS[..], &RECORD_ACTS, &SESSION_ACTS, &COMMITTEE_ACTS];
+    topics.into_iter().flatten().copied()
+}

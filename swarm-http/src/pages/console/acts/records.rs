@@ -2,7 +2,7 @@
 
 use swarm_core::json::Json;
 
-use super::super::body::{Body, nothing};
+use super::super::body::Body;
 use super::super::form::FormData;
 use super::super::page_id::PageId::{Records, Subject, Subjects, Take};
 use super::{Act, Preview};
@@ -88,35 +88,35 @@ fn regime(_: &[String], sent: &FormData) -> Json {
 pub(in crate::pages::console) static CREATE_SUBJECT: Act = Act::post(
     "/operate/subjects",
     "/api/swarm/admin/subjects",
-    subject,
     Subjects,
     ("Create the subject", "The subject is created"),
 )
+.with_body(subject)
 .with_fields(SUBJECT_FIELDS);
 
 pub(in crate::pages::console) static REPLACE_SUBJECT: Act = Act::post(
     "/operate/subjects/{id}",
     "/api/swarm/admin/subjects",
-    subject,
     Subject,
     ("Save the record", "The record is saved"),
 )
+.with_body(subject)
 .with_fields(SUBJECT_FIELDS);
 
 pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
     "/operate/subjects/{id}/snapshots",
     "/api/swarm/admin/subjects/{id}/snapshots",
-    |_, sent| {
-        Body::of(sent)
-            .text("date")
-            .value("totalValueUsd")
-            .lines("notable")
-            .objects("positions", &POSITION_COLUMNS)
-            .json()
-    },
     Subject,
     ("Add the snapshot", "The snapshot is added"),
 )
+.with_body(|_, sent| {
+    Body::of(sent)
+        .text("date")
+        .value("totalValueUsd")
+        .lines("notable")
+        .objects("positions", &POSITION_COLUMNS)
+        .json()
+})
 .with_fields(&[
     "date",
     "totalValueUsd",
@@ -131,25 +131,24 @@ pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
 pub(in crate::pages::console) static PUT_REGIME: Act = Act::post(
     "/operate/records/regime",
     "/api/swarm/admin/regime",
-    regime,
     Records,
     ("Save the regime", "The regime is saved"),
 )
+.with_body(regime)
 .with_fields(&["date", "composite", "regime", "macro_regime", "onchain_regime", "more"]);
 
 pub(in crate::pages::console) static PUT_SIGNAL: Act = Act::post(
     "/operate/records/signal",
     "/api/swarm/admin/signals",
-    |_, sent| Body::of(sent).texts(&["signal_key", "date"]).value("payload").json(),
     Records,
     ("Save the signal", "The signal is saved"),
 )
+.with_body(|_, sent| Body::of(sent).texts(&["signal_key", "date"]).value("payload").json())
 .with_fields(&["signal_key", "date", "payload"]);
 
 pub(in crate::pages::console) static RETRACT_MEMO: Act = Act::post(
     "/operate/records/retract",
     "/api/swarm/admin/memos/{id}/retract",
-    nothing,
     Records,
     ("Retract", "The memo is retracted"),
 )
@@ -160,17 +159,25 @@ pub(in crate::pages::console) static RETRACT_MEMO: Act = Act::post(
 pub(in crate::pages::console) static WITHHOLD_TAKE: Act = Act::post(
     "/operate/takes/{id}/withhold",
     "/api/swarm/admin/takes/{id}/withhold",
-    |_, sent| Body::noted(sent).json(),
     Take,
     ("Withhold the texts", "The texts are withheld"),
-)
-.with_fields(&["note"]);
+);
 
 pub(in crate::pages::console) static RESTORE_TAKE: Act = Act::post(
     "/operate/takes/{id}/restore",
     "/api/swarm/admin/takes/{id}/restore",
-    |_, sent| Body::noted(sent).json(),
     Take,
     ("Restore the texts", "The texts are shown again"),
-)
-.with_fields(&["note"]);
+);
+
+/// All of them.
+pub(super) static RECORD_ACTS: [&Act; 8] = [
+    &CREATE_SUBJECT,
+    &REPLACE_SUBJECT,
+    &ADD_SNAPSHOT,
+    &PUT_REGIME,
+    &PUT_SIGNAL,
+    &RETRACT_MEMO,
+    &WITHHOLD_TAKE,
+    &RESTORE_TAKE,
+];

@@ -12,21 +12,14 @@ const STATE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/state";
 const EXCUSE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/roster/excuse";
 
 const fn patch(path: &'static str, body: BodyFn, said: (&'static str, &'static str)) -> Act {
-    Act::new(path, ("PATCH", SESSION_ROUTE), body, Session, said)
-}
-
-fn noted(_: &[String], sent: &FormData) -> Json {
-    Body::noted(sent).json()
-}
-
-fn state(sent: &FormData, state: &str) -> Json {
-    Body::noted(sent).set("state", Json::from(state)).json()
+    Act::new(path, ("PATCH", SESSION_ROUTE), Session, said).with_body(body)
 }
 
 fn convened(_: &[String], sent: &FormData) -> Json {
     let body = Body::noted(sent).texts(&["date", "subjectId", "state"]).time("windowClosesAt");
     let body = body.texts(&["question", "resolution"]).time("resolvesAt");
     let body = body.value("quorum").lines("buckets");
+    let body = body.ranked("stances").value("maxRevisions").text("method");
     let given = ["blind", "practice", "finish"].into_iter().filter(|name| sent.has(name));
     let body = given.fold(body, Body::flag);
     match sent.text("rosterKind") {
@@ -57,10 +50,10 @@ fn brief(_: &[String], sent: &FormData) -> Json {
 pub(in crate::pages::console) static CONVENE: Act = Act::post(
     "/operate/convene",
     "/api/swarm/admin/sessions",
-    convened,
     PageId::Convene,
     ("Convene", "The session is convened"),
 )
+.with_body(convened)
 .followed_by(Session)
 .shown_first(Preview::Cautioned)
 .then("publishBrief", &PUBLISH_BRIEF)
@@ -73,6 +66,9 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
     "windowClosesAt",
     "quorum",
     "buckets",
+    "stances",
+    "maxRevisions",
+    "method",
     "blind",
     "practice",
     "finish",
@@ -86,44 +82,37 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
 pub(in crate::pages::console) static OPEN: Act = Act::post(
     "/operate/sessions/{id}/open",
     STATE_ROUTE,
-    |_, sent| state(sent, "collecting"),
     Session,
     ("Open", "The session collects takes"),
 )
-.with_fields(&["note"]);
+.by("open");
 
 pub(in crate::pages::console) static CLOSE: Act = Act::post(
     "/operate/sessions/{id}/close",
     STATE_ROUTE,
-    |_, sent| {
-        let body = Body::noted(sent).set("state", Json::from("window_closed"));
-        body.set("endWindow", Json::Bool(true)).json()
-    },
     Session,
     ("Close", "The session is closed"),
 )
-.with_token(Token::Because("deadline-earlier"))
-.with_fields(&["note"]);
+.by("close")
+.with_token(Token::Because("deadline-earlier"));
 
 pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
     "/operate/sessions/{id}/aggregate",
     STATE_ROUTE,
-    |_, sent| state(sent, "aggregated"),
     Session,
     ("Compute the result", "The result is computed"),
 )
-.with_token(Token::Because("window-open"))
-.with_fields(&["note"]);
+.by("aggregate")
+.with_token(Token::Because("window-open"));
 
 pub(in crate::pages::console) static PUBLISH: Act = Act::post(
     "/operate/sessions/{id}/publish",
     STATE_ROUTE,
-    |_, sent| state(sent, "published"),
     Session,
     ("Publish", "The session is published"),
 )
-.shown_first(Preview::Always)
-.with_fields(&["note"]);
+.by("publish")
+.shown_first(Preview::Always);
 
 pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
     "/operate/sessions/{id}/deadline",
@@ -173,24 +162,24 @@ const OUTCOME_ROUTE: &str = "/api/swarm/admin/sessions/{id}/outcome";
 pub(in crate::pages::console) static RECORD_OUTCOME: Act = Act::post(
     "/operate/sessions/{id}/outcome",
     OUTCOME_ROUTE,
-    |_, sent| {
-        // An empty field does not annul the outcome: another form does.
-        let empty = Body::noted(sent).set("value", Json::from(""));
-        empty.value("value").text("source").json()
-    },
     Session,
     ("Record the outcome", "The outcome is recorded"),
 )
+.with_body(|_, sent| {
+    // An empty field does not annul the outcome: another form does.
+    let empty = Body::noted(sent).set("value", Json::from(""));
+    empty.value("value").text("source").json()
+})
 .shown_first(Preview::Always)
 .with_fields(&["note", "value", "source"]);
 
 pub(in crate::pages::console) static ANNUL_OUTCOME: Act = Act::post(
     "/operate/sessions/{id}/annul",
     OUTCOME_ROUTE,
-    |_, sent| Body::noted(sent).set("value", Json::Null).text("source").json(),
     Session,
     ("Annul the outcome", "The session is not scored"),
 )
+.with_body(|_, sent| Body::noted(sent).set("value", Json::Null).text("source").json())
 .destructive()
 .shown_first(Preview::Always)
 .with_fields(&["note", "source"]);
@@ -198,75 +187,92 @@ pub(in crate::pages::console) static ANNUL_OUTCOME: Act = Act::post(
 pub(in crate::pages::console) static FREEZE_ROSTER: Act = Act::post(
     "/operate/sessions/{id}/roster",
     "/api/swarm/admin/sessions/{id}/roster",
-    |_, sent| Body::noted(sent).set("members", listed(sent)).json(),
     Session,
     ("Freeze the roster", "The roster is frozen"),
 )
+.with_body(|_, sent| Body::noted(sent).set("members", listed(sent)).json())
 .shown_first(Preview::Cautioned)
 .with_fields(&["note", "roster"]);
 
 pub(in crate::pages::console) static EXCUSE: Act = Act::post(
     "/operate/sessions/{id}/excuse",
     EXCUSE_ROUTE,
-    |_, sent| excused(sent, true),
     Session,
     ("Excuse", "The member is excused"),
 )
+.with_body(|_, sent| excused(sent, true))
 .in_rows("memberId")
 .with_fields(&["note", "memberId"]);
 
 pub(in crate::pages::console) static UNEXCUSE: Act = Act::post(
     "/operate/sessions/{id}/expect",
     EXCUSE_ROUTE,
-    |_, sent| excused(sent, false),
     Session,
     ("Expect again", "The member is expected again"),
 )
+.with_body(|_, sent| excused(sent, false))
 .in_rows("memberId")
 .with_fields(&["note", "memberId"]);
 
 pub(in crate::pages::console) static PUBLISH_BRIEF: Act = Act::post(
     "/operate/sessions/{id}/brief",
     "/api/swarm/admin/sessions/{id}/brief",
-    brief,
     Session,
     ("Publish the brief", "The brief is published"),
 )
+.with_body(brief)
 .with_fields(&["note", "system", "user"]);
 
 pub(in crate::pages::console) static REPLACE_BRIEF: Act = Act::post(
     "/operate/sessions/{id}/replace-brief",
     "/api/swarm/admin/sessions/{id}/brief",
-    |_, sent| {
-        let prompt = Body::of(sent).texts(&["system", "user"]).json();
-        let body = Body::noted(sent).set("replaces", Json::Bool(true));
-        if prompt == Json::from([]) { body.json() } else { body.set("prompt", prompt).json() }
-    },
     Session,
     ("Replace the brief", "The brief is replaced"),
 )
+.with_body(|_, sent| {
+    let prompt = Body::of(sent).texts(&["system", "user"]).json();
+    let body = Body::noted(sent).set("replaces", Json::Bool(true));
+    if prompt == Json::from([]) { body.json() } else { body.set("prompt", prompt).json() }
+})
 .with_fields(&["note", "system", "user"]);
 
 pub(in crate::pages::console) static VOID: Act = Act::post(
     "/operate/sessions/{id}/void",
     "/api/swarm/admin/sessions/{id}/void",
-    // The note is required here, and is missing where it is empty.
-    |_, sent| Body::of(sent).text("note").json(),
     Session,
     ("Void the session", "The session is void"),
 )
 .destructive()
-.with_token(Token::Always)
-.with_fields(&["note"]);
+.with_token(Token::Always);
 
 pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
     "/operate/sessions/{id}/withdraw",
     "/api/swarm/admin/sessions/{id}/withdraw",
-    noted,
     Session,
     ("Withdraw the session", "The session is withdrawn"),
 )
 .destructive()
 .followed_by(Sessions)
-.shown_first(Preview::Always)
-.with_fields(&["note"]);
+.shown_first(Preview::Always);
+
+/// All of them.
+pub(super) static SESSION_ACTS: [&Act; 18] = [
+    &CONVENE,
+    &OPEN,
+    &CLOSE,
+    &AGGREGATE,
+    &PUBLISH,
+    &MOVE_DEADLINE,
+    &CLEAR_DEADLINE,
+    &SET_QUORUM,
+    &SET_QUESTION,
+    &RECORD_OUTCOME,
+    &ANNUL_OUTCOME,
+    &FREEZE_ROSTER,
+    &EXCUSE,
+    &UNEXCUSE,
+    &PUBLISH_BRIEF,
+    &REPLACE_BRIEF,
+    &WITHDRAW,
+    &VOID,
+];

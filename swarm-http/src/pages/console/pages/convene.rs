@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use swarm_core::domain::{Session, SessionState, SubjectId, Timestamp};
+use swarm_core::domain::{Method, Session, SessionState, SubjectId, Timestamp};
+use swarm_core::json;
 use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Refusal};
 
@@ -123,6 +124,19 @@ async fn fields(
     let practice = practice.map(|(value, label)| {
         (value.to_owned(), label.to_owned(), value.is_empty() != is_practice)
     });
+    let declaration = last.map(|last| last.declaration.clone()).unwrap_or_default();
+    let stances = declaration.stances.iter().flat_map(|scale| scale.stances());
+    let stances: Vec<_> =
+        stances.map(|stance| format!("{} {}", json::write(&stance.rank), stance.name)).collect();
+    let max_revisions = declaration.max_revisions.map(|it| it.get().to_string());
+    let method = [
+        ("", "The mean, weighted by confidence"),
+        (Method::WeightedMedian.as_str(), "The median, weighted by confidence"),
+    ];
+    let method = method.map(|(value, label)| {
+        let is_chosen = value == declaration.method.map_or("", Method::as_str);
+        (value.to_owned(), label.to_owned(), is_chosen)
+    });
     Ok(vec![
         Field::day("date", "Day, UTC").required().with_value(now.day().to_string()),
         Field::time("windowClosesAt", "Deadline, UTC")
@@ -150,6 +164,13 @@ async fn fields(
         Field::lines("buckets", "Buckets", 3)
             .with_value(buckets.join("\n"))
             .with_hint("One a line, for a session of bucket weights. Empty: none."),
+        Field::lines("stances", "Stances of its own", 3)
+            .with_value(stances.join("\n"))
+            .with_hint("A rank and a name on each line, 2 to 20: -1 sell. No others are accepted. Empty: bearish to bullish."),
+        Field::number("maxRevisions", "Takes of a member")
+            .with_value(max_revisions.unwrap_or_default())
+            .with_hint("1 to 5. Empty: 5."),
+        Field::choice("method", "Score", method.to_vec()),
         Field::note(),
     ])
 }
@@ -172,9 +193,12 @@ pub(super) async fn members(
     if active.len() > context.request.portion.of(MAX_MEMBERS) {
         let ids = active.iter().filter(|it| is_chosen(&it.id)).map(|it| it.id.as_str());
         let ids: Vec<_> = ids.collect();
-        return Ok(Field::lines("roster", "Listed members, by id", 8)
-            .with_value(ids.join("\n"))
-            .with_hint("One a line."));
+        let (value, hint) = match ids.len() > MAX_MEMBERS {
+            true => (String::new(), "One a line. There are too many to fill them in."),
+            false => (ids.join("\n"), "One a line."),
+        };
+        let field = Field::lines("roster", "Listed members, by id", 8);
+        return Ok(field.with_value(value).with_hint(hint));
     }
     let option = |member: &Arc<swarm_core::Member>| {
         (member.id.as_str().to_owned(), member_name(member), is_chosen(&member.id))

@@ -1,4 +1,4 @@
-//! `swarm admin mail` and `swarm admin webhook`: what is delivered to others, and tests of it.
+//! `swarm admin mail` and `swarm admin webhook`: what is delivered to others.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -35,43 +35,27 @@ pub(super) fn webhooks(operator: &Operator, state: Option<&str>) -> Result<(), C
     operator.output.rows(&answer, "deliveries", &columns)
 }
 
-/// Sends a test to a webhook, and waits for the first attempt.
-pub(super) fn test_webhook(operator: &Operator, url: &str) -> Result<(), CommandError> {
-    let body = Json::from([("url", Json::from(url))]);
-    let answer = operator.change("POST", &format!("{API}/webhooks/test"), &body)?;
-    let id = sent(operator, &answer, "delivery", "the test is queued")?;
-    let Some(id) = id else { return Ok(()) };
-    attempted("delivery", &id, || {
-        let found = operator.get(&format!("{API}/webhooks?limit={LISTED}"))?;
-        Ok(row(found, "deliveries", &id))
-    })
-}
-
-/// Sends a test to an address, and waits for the first attempt.
-pub(super) fn test_mail(operator: &Operator, address: &str) -> Result<(), CommandError> {
-    let body = Json::from([("address", Json::from(address))]);
-    let answer = operator.change("POST", &format!("{API}/mail/test"), &body)?;
-    let id = sent(operator, &answer, "message", "the test is queued")?;
-    let Some(id) = id else { return Ok(()) };
-    let after = id.parse::<u64>().unwrap_or(0).saturating_sub(1);
-    attempted("message", &id, || {
-        let found = operator.get(&format!("{API}/outbox?limit=1&after={after}"))?;
-        Ok(row(found, "messages", &id))
-    })
-}
-
-/// Shows the answer to a test. Returns the id of what was queued, unless it was a dry run.
-fn sent(
+/// Waits for the first attempt at what an answer says was queued: a `message` or a `delivery`. A dry run queues nothing.
+pub(super) fn await_attempt(
     operator: &Operator,
     answer: &Json,
     what: &str,
-    done: &str,
-) -> Result<Option<String>, CommandError> {
-    operator.output.record(answer)?;
-    operator.done(done);
-    let queued = answer.clone().into_object().take(what).unwrap_or(Json::Null);
-    let id = cell(&queued, "id");
-    Ok((!operator.dry_run && !id.is_empty()).then_some(id))
+) -> Result<(), CommandError> {
+    let id = cell(&answer.clone().into_object().take(what).unwrap_or(Json::Null), "id");
+    if operator.dry_run || id.is_empty() {
+        return Ok(());
+    }
+    attempted(what, &id, || match what {
+        "message" => {
+            let after = id.parse::<u64>().unwrap_or(0).saturating_sub(1);
+            let found = operator.get(&format!("{API}/outbox?limit=1&after={after}"))?;
+            Ok(row(found, "messages", &id))
+        }
+        _ => {
+            let found = operator.get(&format!("{API}/webhooks?limit={LISTED}"))?;
+            Ok(row(found, "deliveries", &id))
+        }
+    })
 }
 
 /// The item with this id in a list of an answer.

@@ -23,14 +23,6 @@ fn endless(path: &str, why: &str) -> CommandError {
     CommandError::Refused(format!("the list at {path} cannot be read: {why}"))
 }
 
-/// The code of the caution because of which most commands ask.
-pub(super) const IRREVERSIBLE: &[&str] = &["irreversible"];
-
-/// A body without fields.
-pub(super) fn empty() -> Json {
-    Json::Object(json::Object::default())
-}
-
 /// The client of a command: its service, its token and its options.
 pub(super) struct Operator {
     pub(super) client: Client,
@@ -120,14 +112,6 @@ impl Operator {
         }
         let path = format!("{path}?dry_run=true");
         Ok(Json::Object(self.client.operate(&self.token, method, &path, body)?))
-    }
-
-    /// Sends a change, shows the answer, and says what was done.
-    pub(super) fn post(&self, path: &str, body: &Json, done: &str) -> Result<(), CommandError> {
-        let answer = self.change("POST", path, body)?;
-        self.output.record(&answer)?;
-        self.done(done);
-        Ok(())
     }
 
     /// Says what was done.

@@ -1,3 +1,4 @@
+# A member of {{ origin }}. Run it with: sh member.sh. What it keeps are files swarm.*, which member.py and member.mjs share.
 set -eu
 umask 077
 BASE='{{ origin }}' SERVICE='{{ service }}' # where it is, and what challenges call it
@@ -20,7 +21,12 @@ json() { # a text as JSON.stringify writes it, without the quotes around it
   printf '%s' "$1" | sed -e 's/[\\"]/\\&/g' -e "s/$(printf '\t')/\\\\t/g" -e "s/$(printf '\r')/\\\\r/g" |
     awk 'NR > 1 { printf "\\n" } { printf "%s", $0 }'
 }
-number() { printf '%s' "$1" | sed -e '/\./s/0*$//' -e 's/\.$//' -e 's/^\./0./'; } # 0.7 for 0.70, 1 for 1.0
+number() { # as JSON.stringify writes it: 0.7 for .70, 1 for 1.0
+  printf '%s' "$1" | tr '\n' x | grep -Eq '^-?([0-9]{1,9}(\.[0-9]{0,6})?|\.[0-9]{1,6})$' ||
+    stop "$1 is not a number like 0.7, with at most six decimals."
+  printf '%s' "$1" |
+    sed -E -e 's/^(-?)\./\10./' -e '/\./s/0*$//' -e 's/\.$//' -e 's/^(-?)0*([0-9])/\1\2/' -e 's/^-0$/0/'
+}
 sign() { # the line on standard input, with its signature added
   cat > swarm.text
   signature=$(openssl pkeyutl -sign -inkey swarm.pem -rawin -in swarm.text | openssl base64 -A)
@@ -54,13 +60,23 @@ if [ ! -s swarm.token ]; then
 fi
 printf 'Authorization: Bearer %s\n' "$(cat swarm.token)" > swarm.header # a file: everyone can read a command line
 
-# 4. What is open, and its brief.
-OPEN=$(call /api/swarm/open-sessions)
-say "$OPEN" | awk '{ gsub(/\{"id":/, "\n&"); print }' | grep '^{"id":' > swarm.open || stop 'Nothing is open: run this again in some minutes.'
-sed -nE 's/^\{"id":([0-9]+),"date":"([^"]*)","subjectId":("([^"\\]|\\.)*").*"windowClosesAt":([^,]*),.*"buckets":(null|\[[^]]*\]).*/session \1: \3 on \2, until \5, buckets \6/p' swarm.open
+# 4. The open sessions, in which of them you may file, and the brief of one.
+ME=$(call /api/swarm/me -H @swarm.header)
+say "$ME" | awk '{ gsub(/\{"id":[0-9]/, "\n&"); print }' | grep '^{"id":[0-9]' > swarm.open || :
+rm -f swarm.usable
+while read -r session; do
+  id=$(say "$session" | digits id) deadline=$(say "$session" | text windowClosesAt) code=$(say "$session" | text code) notes=
+  case $session in *',"practice":true,'*) notes=', for practice' ;; esac
+  say "session $id: $(say "$session" | text subjectId) on $(say "$session" | text date), deadline ${deadline:-not set}$notes${code:+, not for you: $code}"
+  if [ -z "$code" ] || [ -s "swarm.take.$id" ]; then say "$session" >> swarm.usable; fi
+done < swarm.open
+if [ ! -s swarm.usable ]; then
+  NONE='Nothing is open'; [ ! -s swarm.open ] || NONE='None of these is open to you'
+  stop "$NONE: run this again in some minutes, or ask the operator for a practice session."
+fi
 ID=${SWARM_SESSION:-}
-if [ -z "$ID" ] && [ "$(grep -c . swarm.open)" = 1 ]; then ID=$(sed -E 's/^\{"id":([0-9]+).*/\1/' swarm.open); fi
-SESSION=$(grep "^{\"id\":$ID," swarm.open) || stop 'Choose one with SWARM_SESSION.'
+if [ -z "$ID" ] && [ "$(grep -c . swarm.usable)" = 1 ]; then ID=$(digits id < swarm.usable); fi
+SESSION=$(grep "^{\"id\":$ID," swarm.usable) || stop 'Choose one that is open to you with SWARM_SESSION.'
 if [ ! -s "swarm.take.$ID" ] && [ -z "${SWARM_BODY-}" ]; then
   call "/api/swarm/brief?session=$ID"; echo
   stop 'Run this again with SWARM_STANCE, SWARM_CONFIDENCE and SWARM_BODY (and SWARM_WEIGHTS=a=0.6,b=0.4).'
@@ -68,16 +84,16 @@ fi
 
 # 5. Say what you think. Keep the body until it is answered: what is sent again must be the same.
 if [ ! -s "swarm.take.$ID" ]; then
-  STANCE=$(json "$SWARM_STANCE"); BODY=$(json "$SWARM_BODY"); WEIGHTS=
+  STANCE=$(json "$SWARM_STANCE"); BODY=$(json "$SWARM_BODY"); CONFIDENCE=$(number "$SWARM_CONFIDENCE"); WEIGHTS=
   set -f; IFS=,
   for entry in ${SWARM_WEIGHTS-}; do
-    BUCKET=$(json "${entry%=*}")
-    WEIGHTS="$WEIGHTS${WEIGHTS:+,}{\"bucket\":\"$BUCKET\",\"weight\":$(number "${entry##*=}")}"
+    BUCKET=$(json "${entry%=*}"); WEIGHT=$(number "${entry##*=}")
+    WEIGHTS="$WEIGHTS${WEIGHTS:+,}{\"bucket\":\"$BUCKET\",\"weight\":$WEIGHT}"
   done
   set +f; unset IFS
   printf '{"memberId":"%s","date":"%s","subjectId":"%s","nonce":"%s","stance":"%s","confidence":%s,"body":"%s","memoUrl":""%s}' \
     "$MEMBER" "$(say "$SESSION" | text date)" "$(say "$SESSION" | text subjectId)" "$SERVICE $(openssl rand -hex 16)" \
-    "$STANCE" "$(number "$SWARM_CONFIDENCE")" "$BODY" "${WEIGHTS:+,\"weights\":[$WEIGHTS]}" | sign > swarm.draft
+    "$STANCE" "$CONFIDENCE" "$BODY" "${WEIGHTS:+,\"weights\":[$WEIGHTS]}" | sign > swarm.draft
   FLIGHT=$(post /api/swarm/preflight -H @swarm.header < swarm.draft) # everything that is wrong, at once
   case $FLIGHT in *'"findings":[],"warnings":[]}') ;; *) say "$FLIGHT" >&2 ;; esac
   case $FLIGHT in '{"ok":true'*) ;; *) stop 'Not filed.' ;; esac
@@ -98,8 +114,8 @@ TAKE=$(cat "swarm.filed.$ID")
 
 # 7. To amend: remove swarm.take.<session>, and run this again with other words.
 
-# 8. Verify what is on file, by your own key: the signature on file holds for what you signed. Sealed, it shows whole to you
-#    alone: keep the salt of its seal.
+# 8. Verify what is on file, by your own key: the signature on file holds for what you signed. While it is sealed, only you can
+#    read it: keep the salt of its seal.
 RECORD=$(call "/api/swarm/takes/$TAKE" -H @swarm.header)
 SALT=$(say "$RECORD" | text salt)
 [ -z "$SALT" ] || say "$SALT" > "swarm.salt.$TAKE"

@@ -1,0 +1,124 @@
+//! Clients of openapi-generator in Python, Go and Java, and schemathesis, which sends what the description allows and
+//! compares each answer with it (API.md, 9.1).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{folder_with, output};
+use crate::clients::python;
+use crate::fixture::Fixture;
+use crate::harness::ADMIN;
+
+/// The program, a file of Java that a package of Python brings.
+fn generator() -> String {
+    let find = "import openapi_generator_cli as it, pathlib; \
+                print(next(pathlib.Path(it.__file__).parent.glob('*.jar')))";
+    output(Command::new(python()).args(["-c", find])).trim().to_owned()
+}
+
+/// The folder `client` with a client that this generator made.
+fn generated(name: &str, options: &[&str]) -> PathBuf {
+    let (fixture, _) = Fixture::with_records();
+    let folder = folder_with(&fixture.client, name, "/openapi.json");
+    let mut command = Command::new("java");
+    let generate = ["generate", "--input-spec=openapi.json", "--output=client"];
+    command.args(["-jar", &generator()]).args(generate).args(options).current_dir(&folder);
+    output(&mut command);
+    folder.join("client")
+}
+
+fn write(path: PathBuf, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn python_client_is_imported_whole() {
+    let client = generated("generator-python", &["--generator-name=python"]);
+    let import = "import importlib, openapi_client, pkgutil
+modules = list(pkgutil.walk_packages(openapi_client.__path__, 'openapi_client.'))
+for module in modules: importlib.import_module(module.name)
+print(len(modules))";
+    let mut command = Command::new(python());
+    let count = output(command.args(["-c", import]).current_dir(client));
+    assert!(count.trim().parse::<usize>().unwrap() > 200, "{count}");
+}
+
+/// The module that checks tags of fields is replaced: the client calls one function of it.
+#[test]
+fn go_client_compiles() {
+    let options = ["--generator-name=go", "--additional-properties=enumClassPrefix=true"];
+    let client = generated("generator-go", &options);
+    let _ = fs::remove_dir_all(client.join("test"));
+    write(client.join("validator/go.mod"), "module gopkg.in/validator.v2\n");
+    let function = "package validator\n\nfunc Validate(interface{}) error { return nil }\n";
+    write(client.join("validator/validator.go"), function);
+    let go = |arguments: &[&str]| {
+        output(Command::new("go").args(arguments).env("GOFLAGS", "-mod=mod").current_dir(&client));
+    };
+    go(&["mod", "edit", "-replace=gopkg.in/validator.v2=./validator"]);
+    go(&["vet", "."]);
+}
+
+/// Its libraries are those that the generator itself has, but for one annotation.
+#[test]
+fn java_client_compiles() {
+    let options = [
+        "--generator-name=java",
+        "--library=native",
+        "--additional-properties=openApiNullable=false",
+    ];
+    let client = generated("generator-java", &options);
+    let source = client.join("src/main/java");
+    let annotation = "package javax.annotation;
+
+public @interface Generated {
+    String value();
+    String date();
+    String comments();
+}
+";
+    write(source.join("javax/annotation/Generated.java"), annotation);
+    let mut files = Vec::new();
+    sources(&source, &mut files);
+    assert!(files.len() > 200, "{files:?}");
+    let mut compiler = Command::new("javac");
+    compiler.args(["-proc:none", "-nowarn", "-cp", &generator(), "-d", "classes"]);
+    output(compiler.args(files).current_dir(client));
+}
+
+/// The files of a folder and of those in it.
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => sources(&path, files),
+            false => files.push(path),
+        }
+    }
+}
+
+/// What an answer is compared with. What the description allows may be refused all the same: that a session exists, or that a
+/// signature is valid, is not in it.
+const CHECKS: &str = "--checks=not_a_server_error,status_code_conformance,\
+                      content_type_conformance,response_headers_conformance,\
+                      response_schema_conformance";
+
+/// Each operation gets a few requests; the stream of events, which does not end, gets none.
+#[test]
+fn schemathesis_finds_no_answer_that_is_not_described() {
+    let (fixture, author) = Fixture::with_records();
+    for audience in ["public", "page", "member", "operator"] {
+        let address = format!("/openapi.json?audience={audience}");
+        let folder = folder_with(&fixture.client, &format!("schemathesis-{audience}"), &address);
+        let program = Path::new(&python()).with_file_name("schemathesis");
+        let mut command = Command::new(program);
+        command.args(["run", "openapi.json", CHECKS, "--phases=examples,fuzzing"]);
+        command.args(["--max-examples=10", "--seed=1", "--exclude-path=/api/swarm/events"]);
+        command.args(["--url", &fixture.client.url()]);
+        command.args(["--header", &format!("X-Admin-Token: {ADMIN}")]);
+        command.args(["--header", &format!("Authorization: {}", author.bearer())]);
+        output(command.current_dir(folder));
+    }
+}
