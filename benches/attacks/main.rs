@@ -223,12 +223,12 @@ fn named() -> Vec<String> {
     std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect()
 }
 
-/// Whether this attack is selected by the arguments.
+/// Returns whether the arguments select this attack: all attacks, if they name none.
 fn is_wanted(name: &str) -> bool {
     named().is_empty() || is_named(name)
 }
 
-/// Whether this attack is selected by an argument.
+/// Returns whether an argument names this attack.
 fn is_named(name: &str) -> bool {
     named().iter().any(|part| name.contains(part))
 }

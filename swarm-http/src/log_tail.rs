@@ -210,7 +210,7 @@ impl Shared {
         let step = GATHERING / u32::try_from(followed.max(1)).unwrap_or(u32::MAX);
         let mut next = begin;
         for group in &self.groups {
-            // A group without followers is told too: the next one begins with what its group knows.
+            // Also to a group without followers: the next follower of the group begins with this.
             group.send_replace(Arc::clone(recent));
             if group.receiver_count() > 0 {
                 next += step;

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use swarm_core::domain::{Application, Contact, Lens, Name, Quotas};
-use swarm_core::proof::KeyPair;
+use swarm_core::domain::Quotas;
 use swarm_core::store::async_trait;
 use swarm_core::{Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{
     ClockCheck, Job, ListedTenant, MaintainedTenant, Maintenance, Next, TenantList,
 };
 use swarm_store_memory::MemoryStore;
+use swarm_testing::application;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
@@ -113,14 +113,7 @@ async fn scheduled_work_runs_by_the_clock_of_a_test() {
 }
 
 async fn apply(tenant: &Tenant) {
-    let keys = KeyPair::from_seed(&[7; 32]);
-    let application = Application {
-        name: Name::parse("Ada").unwrap(),
-        contact: Contact::parse("ada@example.org").unwrap(),
-        lens: Lens::parse("").unwrap(),
-        public_key: keys.public_key(),
-    };
-    tenant.apply(keys.sign(application)).await.unwrap();
+    tenant.apply(application("ada")).await.unwrap();
 }
 
 fn listed(id: &str) -> ListedTenant {

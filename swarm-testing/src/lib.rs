@@ -43,8 +43,8 @@ pub use clock::ManualClock;
 pub use log_scenario::{log_scenario, log_scenario_in};
 pub use race::{Counter, count, race, unique};
 pub use records::{
-    FIRST, SALT, act, act_on, applicant, challenge, claimed, creation, day, figures, id, key, keys,
-    mail, moment, object, odd_texts, quote, secret, seed, session_draft, subject,
+    FIRST, SALT, act, act_on, applicant, application, challenge, claimed, creation, day, figures,
+    id, key, keys, mail, moment, object, odd_texts, quote, secret, seed, session_draft, subject,
 };
 pub use round_robin::RoundRobin;
 pub use sealed::{SealedDesk, sealed_reads_return_the_same_bytes};

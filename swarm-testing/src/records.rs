@@ -2,13 +2,21 @@
 
 use swarm_core::domain::json::{Json, Object};
 use swarm_core::domain::{
-    Actor, Attribution, Body, Challenge, ChallengeSeed, Confidence, Contact, Day, Digest, Figures,
-    Lens, LogEntry, Mail, Member, MemberId, MemberState, Name, Note, Participation, PublicKey,
-    Quote, Revision, Salt, SecretHash, SessionDraft, SessionId, Stance, Stances, SubjectId, TakeId,
-    Timestamp, TokenHash, Version,
+    Actor, Application, Attribution, Body, Challenge, ChallengeSeed, Confidence, Contact, Day,
+    Digest, Figures, Lens, LogEntry, Mail, Member, MemberId, MemberState, Name, Note,
+    Participation, PublicKey, Quote, Revision, Salt, SecretHash, SessionDraft, SessionId, Signed,
+    Stance, Stances, SubjectId, TakeId, Timestamp, TokenHash, Version,
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::store::{Act, MemberChange};
+
+/// An application that is signed with the [`keys`] of this name, which is not the name that it gives.
+pub fn application(name: &str) -> Signed<Application> {
+    let keys = keys(name);
+    let (name, contact) = (Name::parse("Ada").unwrap(), Contact::parse("ada@example.org").unwrap());
+    let (lens, public_key) = (Lens::parse("").unwrap(), keys.public_key());
+    keys.sign(Application { name, contact, lens, public_key })
+}
 
 /// An applicant, with a key derived from its name.
 pub fn applicant(name: &str) -> Member {

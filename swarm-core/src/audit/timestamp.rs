@@ -18,6 +18,16 @@ use crate::proof::tree::{TreeHash, verify_consistency};
 /// Maximum size of a token, in bytes.
 pub const MAX_TOKEN: usize = 16 << 10;
 
+/// Reads a token from base64.
+///
+/// # Errors
+/// [`Invalid`] if it is not base64, empty, or longer than [`MAX_TOKEN`].
+pub(crate) fn read_token(text: &str) -> Result<Vec<u8>, Invalid> {
+    let token = STANDARD.decode(text).ok();
+    let token = token.filter(|token| (1..=MAX_TOKEN).contains(&token.len()));
+    token.ok_or_else(|| Invalid::new("token", "must be base64 of a token"))
+}
+
 /// What a check of a token found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckedToken {
@@ -50,13 +60,12 @@ impl TimestampedCheckpoint {
             _ => return Err(Invalid::new("timestamp", "must be an object")),
         };
         let text = Note::parse(&fields.text("checkpoint")?)?.text().to_owned();
-        let token = STANDARD.decode(fields.text("token")?).ok();
-        let token = token.filter(|token| (1..=MAX_TOKEN).contains(&token.len()));
+        let token = read_token(&fields.text("token")?);
         let proof = fields.texts("proof")?;
         Ok(Self {
             checkpoint: Checkpoint::parse(&text)?,
             text,
-            token: token.ok_or_else(|| Invalid::new("token", "must be base64 of a token"))?,
+            token: token?,
             proof: proof.iter().map(|hash| TreeHash::parse(hash)).collect::<Result<_, _>>()?,
         })
     }

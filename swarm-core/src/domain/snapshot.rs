@@ -101,7 +101,7 @@ pub struct Quorum {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stances {
     scale: StanceScale,
-    /// As many as the scale has stances, in its order.
+    /// One count for each stance of the scale, in the order of the scale.
     counts: Vec<usize>,
     /// `None` if the session declares its stances: then no take has another one.
     other: Option<usize>,

@@ -177,7 +177,7 @@ impl Aggregation {
     /// Returns the session if it can be aggregated, whatever its takes say.
     ///
     /// # Errors
-    /// Those of [`judge`](Self::judge).
+    /// The refusals of [`judge`](Self::judge).
     pub fn check<'a>(
         &self,
         session: Option<&'a Versioned<Session>>,

@@ -30,12 +30,12 @@ mod scores;
 mod sessions;
 pub mod signed_log;
 mod standings;
+mod stored_document;
 mod take_list;
 mod takes;
 mod webhooks;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use self::basis_cache::{BasisCache, SharedFacts};
@@ -59,7 +59,7 @@ pub use follow::{Cursor, Follow, FollowPage, FollowedEntry, FollowedRecord};
 pub use following::{Followed, LogFilter};
 pub use log::{LogEnd, LogPage, LogQuery, PageEntry};
 pub use members::{ApplicationPage, IssuedChallenge};
-pub use observer::{Commit, Observer};
+pub use observer::{Commit, CommitTask, Observer};
 pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage, Reminded};
 pub use overview::{
@@ -102,13 +102,13 @@ impl Swarm {
     }
 
     /// Adds an observer, which is called after each commit. `spawn` runs a task on the runtime of the host, such as
-    /// `|task| drop(tokio::spawn(task))`: a commit and its report run in one, so that dropping the future of a call
-    /// prevents neither.
+    /// `|task| drop(tokio::spawn(task))`. A commit and its report run in one task, so that dropping the future of a call
+    /// stops neither.
     #[must_use]
     pub fn observed_by(
         self,
         observer: impl Observer + 'static,
-        spawn: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
+        spawn: impl Fn(CommitTask) + Send + Sync + 'static,
     ) -> Self {
         Self { observer: Some(Observation::new(observer, spawn)), ..self }
     }

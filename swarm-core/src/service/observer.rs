@@ -13,8 +13,8 @@ use crate::store::{self, Collection, Document, StoreError, reply};
 ///
 /// Each commit is reported at most once, before the call that made it returns. It is also reported when the future of
 /// that call was dropped meanwhile, for example because a client hung up: commit and report run in a task of their own
-/// (see [`Swarm::observed_by`](super::Swarm::observed_by)). A commit whose acknowledgement was lost, or whose process
-/// ended before the report, is not reported, although it may stand. Whoever has to hear of every change uses
+/// (see [`Swarm::observed_by`](super::Swarm::observed_by)). A commit is not reported if its acknowledgement was lost, or if
+/// the process ended before the report. It may be in the store nevertheless. Code that must see every change uses
 /// [`Tenant::follow_log`](super::Tenant::follow_log).
 ///
 /// It must not block: the answer waits for it.
@@ -53,20 +53,20 @@ pub enum Commit<'a> {
     CommitteeMember(&'a CommitteeMember),
 }
 
-/// A task, which runs to its end whoever waits for it.
-pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// The task of a commit and of its report to the [`Observer`], which the host spawns on its runtime.
+pub type CommitTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// An observer, and the function that runs its tasks.
 #[derive(Clone)]
 pub(super) struct Observation {
     observer: Arc<dyn Observer>,
-    spawn: Arc<dyn Fn(Task) + Send + Sync>,
+    spawn: Arc<dyn Fn(CommitTask) + Send + Sync>,
 }
 
 impl Observation {
     pub(super) fn new(
         observer: impl Observer + 'static,
-        spawn: impl Fn(Task) + Send + Sync + 'static,
+        spawn: impl Fn(CommitTask) + Send + Sync + 'static,
     ) -> Self {
         Self { observer: Arc::new(observer), spawn: Arc::new(spawn) }
     }

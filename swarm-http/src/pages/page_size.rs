@@ -44,7 +44,7 @@ fn styles(page: &[u8]) -> usize {
     STYLE.len() + if has_lists { LIST_STYLE.len() } else { 0 }
 }
 
-/// The page of a request: with the rows that it usually has, or with as many as keep it within the limit.
+/// Renders the page of a request with its usual number of rows, and with fewer while it exceeds the limit.
 pub(super) async fn fitting<F: Future<Output = Reply>>(
     limit: Limit,
     request: RequestContext,

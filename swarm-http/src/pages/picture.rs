@@ -62,7 +62,7 @@ struct Card {
     /// Up to two lines below: `9 of 11 agree`, `22 of 24 members filed`.
     lines: Vec<String>,
     positions: Vec<Position>,
-    /// What stands in place of the field where there are no positions.
+    /// The text that replaces the field if there are no positions.
     empty: &'static str,
     /// The members of each stance.
     counts: Counts,

@@ -72,7 +72,7 @@ struct SessionPage {
     date: Markup,
     deadline: Markup,
     question: Option<QuestionView>,
-    /// What it declares about its takes: labels and values.
+    /// The declaration of the session about its takes: labels and values.
     declared: Vec<(&'static str, String)>,
     /// How its score comes about.
     score: String,

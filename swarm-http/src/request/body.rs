@@ -13,8 +13,8 @@ pub(super) const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// The largest body that is parsed on the thread of the request, in bytes. The worker pool parses larger ones.
 pub(crate) const MAX_PARSED_INLINE: usize = 8 << 10;
 
-/// The most JSON values in a body, except of operators: some more than five times the weights that a take may have, so
-/// that who sends too many is told so.
+/// The most JSON values in a body, except of operators. A take with five times the weights that it may have has fewer, so that the
+/// rule about weights refuses it, and names its fault.
 pub(crate) const MAX_VALUES: usize = 16_384;
 
 /// Why a request body was not read.

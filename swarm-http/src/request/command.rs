@@ -15,7 +15,7 @@ pub struct Command {
     pub group: &'static str,
     /// Its own word.
     pub word: &'static str,
-    /// What it does. The summary of the route unless it has its own.
+    /// The description for `--help`: the summary of the route, unless the row has another.
     pub help: &'static str,
     /// The arguments of an example.
     pub example: &'static str,
@@ -51,11 +51,11 @@ pub struct Argument {
     pub flag: Option<String>,
     /// The name of its value in the help.
     pub value_name: String,
-    /// What it is.
+    /// The description for `--help`.
     pub help: String,
     /// What is typed.
     pub kind: ArgumentKind,
-    /// Whether it has to be given.
+    /// Whether the argument is required.
     pub is_required: bool,
     /// The fields whose flags it cannot be given with.
     pub conflicts: &'static [&'static str],
@@ -121,7 +121,7 @@ struct Exceptions {
     conflicts: Option<(&'static str, &'static [&'static str])>,
     /// Whether the whole body is a file.
     is_file: bool,
-    /// Whether it takes several members, and whether also all applicants.
+    /// `Some` if the command takes several members; true if it also takes all applicants.
     several: Option<bool>,
 }
 
@@ -131,7 +131,7 @@ pub(crate) struct Described<'a> {
     pub(crate) path: &'a str,
     /// The schemas of the parameters of the path, in their order.
     pub(crate) parts: &'a [&'static str],
-    /// What it does.
+    /// The summary of the route.
     pub(crate) summary: &'static str,
     /// The schema of the body.
     pub(crate) body: Option<&'static str>,

@@ -4,14 +4,13 @@
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Actor, Application, Attribution, Contact, Lens, Links, Mail, Member, MemberState, Name,
-    Session, SessionDraft, Subject,
+    Actor, Attribution, Contact, Links, Mail, Member, MemberState, Session, SessionDraft, Subject,
 };
 use swarm_core::json::{Json, Object};
-use swarm_core::proof::KeyPair;
 use swarm_core::rules::MailText;
 use swarm_core::{Commit, MemberId, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
+use swarm_testing::application;
 
 #[tokio::test]
 async fn observer_sees_exactly_the_commits() {
@@ -98,14 +97,7 @@ impl Links for Paths {
 }
 
 async fn apply(tenant: &Tenant) -> MemberId {
-    let keys = KeyPair::from_seed(&[7; 32]);
-    let application = Application {
-        name: Name::parse("Ada").unwrap(),
-        contact: Contact::parse("ada@example.org").unwrap(),
-        lens: Lens::parse("").unwrap(),
-        public_key: keys.public_key(),
-    };
-    tenant.apply(keys.sign(application)).await.unwrap()
+    tenant.apply(application("ada")).await.unwrap()
 }
 
 fn object(text: &str) -> Object {

@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use swarm_core::domain::{Application, Contact, Lens, Name};
-use swarm_core::proof::KeyPair;
 use swarm_core::{Commit, Swarm, SystemEntropy, TenantId};
 use swarm_store_sqlite::SqliteStore;
+use swarm_testing::application;
 use tokio::time::sleep;
 
 /// More than a dropped commit needs to reach the disk.
@@ -35,15 +34,9 @@ async fn observer_hears_of_each_commit_whose_caller_was_dropped() {
 
     let mut answered = 0;
     for number in 0..CALLS {
-        let keys = KeyPair::from_seed(&[u8::try_from(number).unwrap(); 32]);
-        let application = Application {
-            name: Name::parse("Ada").unwrap(),
-            contact: Contact::parse("ada@example.org").unwrap(),
-            lens: Lens::parse("").unwrap(),
-            public_key: keys.public_key(),
-        };
+        let application = application(&number.to_string());
         let caller = tenant.clone();
-        let call = tokio::spawn(async move { caller.apply(keys.sign(application)).await });
+        let call = tokio::spawn(async move { caller.apply(application).await });
         // A timer is too coarse: a call takes less than a millisecond.
         tokio::task::spawn_blocking(move || {
             std::thread::sleep(Duration::from_micros(20 * number));

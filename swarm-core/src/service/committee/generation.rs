@@ -13,8 +13,8 @@ use crate::domain::{
 use crate::rules::committee::{
     self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource, NewBriefs,
 };
-use crate::service::documents;
 use crate::service::retries::until_committed;
+use crate::service::{documents, stored_document};
 use crate::store::{Collection, CommitteeSessionQuery, CommitteeTakesQuery, Saved, StoreError};
 
 /// The number of earlier sessions in a brief (API.md, 8.2).
@@ -221,7 +221,7 @@ impl CommitteeTenant {
         let group = Some(subject.as_str());
         let documents = self.store.documents(Collection::SubjectSnapshots, group).await?;
         let read = |document| {
-            let draft = documents::read(document, SubjectSnapshotDraft::read)?;
+            let draft = stored_document::read(document, SubjectSnapshotDraft::read)?;
             Ok(documents::snapshot(subject, draft, document))
         };
         documents.iter().map(read).collect()
@@ -234,6 +234,6 @@ impl CommitteeTenant {
         from: impl Fn(&mut Object) -> Result<T, Invalid> + Send + Sync,
     ) -> Result<Vec<T>, StoreError> {
         let documents = self.store.documents(collection, group).await?;
-        documents.iter().map(|document| documents::read(document, &from)).collect()
+        documents.iter().map(|document| stored_document::read(document, &from)).collect()
     }
 }

@@ -4,7 +4,6 @@ mod filing;
 mod generation;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +22,7 @@ use crate::rules::{Quota, QuotaReached, Resource, Versioned};
 use super::entropy::Zeros;
 use super::observer::{Observation, TenantObserver};
 use super::retries::until_committed;
-use super::{Commit, CommitteeError, Entropy, Observer};
+use super::{Commit, CommitTask, CommitteeError, Entropy, Observer};
 use crate::store::{
     self, Collection, CommitteeDayChange, CommitteeFiled, CommitteeMemberChange,
     CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, CommitteeTenants, Saved,
@@ -55,7 +54,7 @@ impl Committees {
     pub fn observed_by(
         self,
         observer: impl Observer + 'static,
-        spawn: impl Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync + 'static,
+        spawn: impl Fn(CommitTask) + Send + Sync + 'static,
     ) -> Self {
         Self { observer: Some(Observation::new(observer, spawn)), ..self }
     }
@@ -160,7 +159,7 @@ impl CommitteeTenant {
         let (random, now) = (self.entropy.bytes()?, self.store.now().await?);
         let prefix = self.settings.key_prefix();
         let (change, key) = rules::create_member(draft, prefix, random, now, by);
-        match self.save_member(change).await?.0 {
+        match self.save_member(change).await? {
             Saved::Saved => Ok(key),
             Saved::Stale => Err(CommitteeRefusal::MemberExists(draft.id.clone()).into()),
         }
@@ -179,7 +178,7 @@ impl CommitteeTenant {
             let (random, member) = (self.entropy.bytes()?, self.load_member(id).await?);
             let (change, key) =
                 rules::rotate_member_key(&member, self.settings.key_prefix(), random, by);
-            Ok(self.save_member(change).await?.0.committed(key))
+            Ok(self.save_member(change).await?.committed(key))
         })
         .await
     }
@@ -196,7 +195,7 @@ impl CommitteeTenant {
     ) -> Result<(), CommitteeError> {
         until_committed("set committee status", || async {
             let change = rules::set_status(&self.load_member(id).await?, status, by);
-            Ok(self.save_member(change).await?.0.committed(()))
+            Ok(self.save_member(change).await?.committed(()))
         })
         .await
     }
@@ -214,7 +213,7 @@ impl CommitteeTenant {
         until_committed("update committee member", || async {
             let change = rules::update_member(&self.load_member(id).await?, patch, by);
             let member = Arc::new(change.member.clone());
-            Ok(self.save_member(change).await?.0.committed(member))
+            Ok(self.save_member(change).await?.committed(member))
         })
         .await
     }
@@ -228,16 +227,15 @@ impl CommitteeTenant {
         Ok(members.into_iter().map(|member| member.record).collect())
     }
 
-    async fn save_member(
-        &self,
-        change: CommitteeMemberChange,
-    ) -> store::Result<(Saved, CommitteeMember)> {
+    async fn save_member(&self, change: CommitteeMemberChange) -> store::Result<Saved> {
         let store = Arc::clone(&self.store);
         let commit =
             async move { Ok((store.save_committee_member(&change).await?, change.member)) };
-        self.observer
+        let (saved, _) = self
+            .observer
             .commit(commit, |(saved, member)| saved.committed(Commit::CommitteeMember(member)))
-            .await
+            .await?;
+        Ok(saved)
     }
 
     async fn load_member(

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::unreadable;
 use crate::domain::json::{self, Json};
 use crate::domain::{
     Attribution, Brief, BriefId, Day, Prompt, Regime, Session, SessionId, Signal, SubjectId,
 };
 use crate::rules::{self, BriefFacts, Refusal};
 use crate::service::retries::until_committed;
+use crate::service::stored_document::unreadable;
 use crate::service::{Error, Tenant};
 use crate::store::{
     Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError, TakeQuery,
@@ -78,7 +78,7 @@ impl Tenant {
                 quota: None,
                 act,
             };
-            match self.put(Collection::Briefs, &draft).await? {
+            match self.put(Collection::Briefs, draft).await? {
                 Put::Created(document) | Put::Replaced(document) => {
                     Ok(Some(brief(date, subject_id, &document)?))
                 }

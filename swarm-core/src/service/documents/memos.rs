@@ -1,12 +1,12 @@
 //! Publishing, reading and retracting memos.
 
-use super::{read, unreadable};
 use crate::domain::json;
 use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SessionId, TokenHash};
 use crate::rules::{
     self, CountedDocuments, DocumentQuota, MemoFilter, Quota, QuotaReached, Refusal, Resource,
 };
 use crate::service::retries::until_committed;
+use crate::service::stored_document::{read, unreadable};
 use crate::service::{Error, Tenant, numbered};
 use crate::store::{
     Act, Caller, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError, TakeQuery,
@@ -80,7 +80,7 @@ impl Tenant {
                 Some(DocumentQuota::today(CountedDocuments::Group, self.quotas.memos_per_day, now));
             let act = (!is_held).then(|| rules::memo_published(&member_id, &draft));
             let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
-            match self.put(Collection::Memos, &added).await? {
+            match self.put(Collection::Memos, added).await? {
                 Put::Created(document) => Ok(Some(memo(member_id, draft.clone(), &document))),
                 // If another day has begun meanwhile, try again.
                 Put::Full if self.store.now().await?.day() == now.day() => {
@@ -215,7 +215,7 @@ impl Tenant {
         let (key, json) = (Some(format!("{group} {author}")), author.as_str().to_owned());
         let (guard, quota, act) = (None, None, None);
         let note = DocumentDraft { key, group, json, replace: false, guard, quota, act };
-        match self.put(Collection::HeldMemos, &note).await? {
+        match self.put(Collection::HeldMemos, note).await? {
             Put::Created(_) | Put::Exists => Ok(()),
             other => Err(StoreError::corrupt("note held memo", format!("{other:?}")).into()),
         }
@@ -252,7 +252,7 @@ impl Tenant {
         let key_of_draft = Some(key.clone());
         let draft =
             DocumentDraft { key: key_of_draft, group, json, replace: false, guard, quota, act };
-        match self.put(Collection::HeldMemos, &draft).await? {
+        match self.put(Collection::HeldMemos, draft).await? {
             Put::Created(_) => Ok(is_shown),
             _ => {
                 let decided = self.store.document(Collection::HeldMemos, &key).await?;
@@ -265,7 +265,7 @@ impl Tenant {
         let (key, group) = (Some(memo.id.to_string()), memo.member_id.as_str().to_owned());
         let (guard, quota) = (None, None);
         let draft = DocumentDraft { key, group, json, replace: true, guard, quota, act };
-        match self.put(Collection::Memos, &draft).await? {
+        match self.put(Collection::Memos, draft).await? {
             Put::Replaced(_) => Ok(()),
             other => Err(StoreError::corrupt("replace memo", format!("{other:?}")).into()),
         }

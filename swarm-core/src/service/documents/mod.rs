@@ -11,7 +11,7 @@ pub(super) use readable::check_readable;
 use std::sync::Arc;
 
 use super::{Commit, Error, Tenant};
-use crate::domain::json::{self, Json, Object};
+use crate::domain::json::{self, Object};
 use crate::domain::{
     Actor, Day, Invalid, Regime, SessionId, Signal, Subject, SubjectId, SubjectSnapshot,
     SubjectSnapshotDraft, SubjectSnapshotId, Timestamp,
@@ -20,6 +20,7 @@ use crate::rules::{
     self, Act, CountedDocuments, DocumentQuota, Quota, QuotaReached, Refusal, Resource,
 };
 use crate::service::retries::until_committed;
+use crate::service::stored_document::{read, unreadable};
 use crate::store::{
     self, Collection, Document, DocumentDraft, DocumentPage, DocumentQuery, Put, StoreError,
 };
@@ -254,7 +255,7 @@ impl Tenant {
             let (quota, name) = quota(now);
             let quota = Some(quota.with_max_bytes(self.quotas.documents_bytes));
             let draft = DocumentDraft { quota, ..draft.clone() };
-            let reached = match (self.put(collection, &draft).await?, name) {
+            let reached = match (self.put(collection, draft).await?, name) {
                 (Put::NoRoom, _) => QuotaReached::until_changed(Quota::DocumentsBytes),
                 (Put::Full, Some(Quota::Subjects)) => QuotaReached::until_changed(Quota::Subjects),
                 // If another day has begun meanwhile, try again.
@@ -280,15 +281,15 @@ impl Tenant {
         let (key, act) = (Some(key), Some(act));
         let draft =
             DocumentDraft { key, group, json, replace: true, guard: None, quota: None, act };
-        written(&self.put(collection, &draft).await?)
+        written(&self.put(collection, draft).await?)
     }
 
     pub(super) async fn put(
         &self,
         collection: Collection,
-        draft: &DocumentDraft,
+        draft: DocumentDraft,
     ) -> store::Result<Put> {
-        let (store, draft) = (Arc::clone(&self.store), draft.clone());
+        let store = Arc::clone(&self.store);
         let put = async move { store.put_document(collection, &draft).await };
         self.observer
             .commit(put, move |put| match put {
@@ -332,20 +333,7 @@ pub(super) fn snapshot(
     }
 }
 
-/// Parses a stored document.
-pub(super) fn read<T>(
-    document: &Document,
-    from: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-) -> Result<T, StoreError> {
-    let json = Json::read(document.json.as_bytes()).map_err(|error| unreadable(document, error))?;
-    from(&mut json.into_object()).map_err(|error| unreadable(document, error))
-}
-
 /// Returns the session that was convened for an occasion. It may have been withdrawn since.
 pub(super) fn convened_session(occasion: &Document) -> Result<SessionId, StoreError> {
     occasion.json.parse().map(SessionId).map_err(|error| unreadable(occasion, error))
-}
-
-pub(super) fn unreadable(document: &Document, error: impl std::fmt::Display) -> StoreError {
-    StoreError::corrupt("read document", format!("document {}: {error}", document.id))
 }

@@ -1,9 +1,10 @@
 //! Whether the service can read a stored document.
 
 use super::memos::{StoredMemo, check_held_memo};
-use super::{briefs, convened_session, read};
+use super::{briefs, convened_session};
 use crate::domain::{Regime, Signal, Subject, SubjectSnapshotDraft};
 use crate::service::signed_log::{EndedLog, StoredTimestamp};
+use crate::service::stored_document::read;
 use crate::store::{Collection, Document, StoreError};
 
 /// Checks that the service can read a document of this collection.

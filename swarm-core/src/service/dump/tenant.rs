@@ -9,7 +9,8 @@ use crate::domain::committee::CommitteeMember;
 use crate::domain::{Digest, LogLine, Member, Session, SubjectId, SubjectSnapshotDraft};
 use crate::proof::hex;
 use crate::rules::ERASED;
-use crate::service::documents::{StoredMemo, check_readable, read};
+use crate::service::documents::{StoredMemo, check_readable};
+use crate::service::stored_document::read;
 use crate::store::{Collection, Stored, StoredDocument, TenantHead};
 
 /// What is known of a tenant so far, but for what is in the index.

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{LastSigned, SignedCheckpoint, SignedLog};
-use crate::domain::json::{Json, Object};
-use crate::domain::{Invalid, LogRow, Logged, Seq, TakeId};
+use crate::domain::{LogRow, Logged, Seq, TakeId};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::log_line;
 use crate::proof::note::{Note, NoteSigner, VerifierKey};
@@ -13,7 +12,7 @@ use crate::proof::tile::{TileId, TilePath, entries_tile, hashes_tile};
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::tree::{Node, TreeHash, consistency, inclusion, root};
 use crate::service::{Error, log_rows};
-use crate::store::{Document, StoreError, TreeState, Versioned};
+use crate::store::{StoreError, TreeState, Versioned};
 
 /// Maximum number of rows of the log read at a time to find the next take.
 const MAX_ROWS: u64 = 64;
@@ -293,18 +292,6 @@ pub(super) fn checkpoint_of(
     let text = stored.and_then(|stored| stored.record.checkpoint.as_deref());
     let parsed = text.map(SignedCheckpoint::parse).transpose();
     Ok(parsed.map_err(|error| StoreError::corrupt("tree", error))?)
-}
-
-/// Reads a document that this module stored.
-pub(super) fn stored_record<T>(
-    document: &Document,
-    read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-) -> Result<T, StoreError> {
-    let corrupt = |error: &dyn std::fmt::Display| {
-        StoreError::corrupt("signed log", format!("document {:?}: {error}", document.key))
-    };
-    let json = Json::read(document.json.as_bytes()).map_err(|error| corrupt(&error))?;
-    read(&mut json.into_object()).map_err(|error| corrupt(&error))
 }
 
 /// Records which tiles are read.

@@ -1,7 +1,6 @@
 //! The log before a log that an operator began by accepting the store: its last checkpoint stays, with a note, signed by
 //! its key, that names the log after it (API.md, 11.6). Both are a document, so that dumps have them.
 
-use super::reading::stored_record;
 use super::signing::{BATCH, unsignable};
 use super::{LastSigned, SignedCheckpoint, SignedLog};
 use crate::domain::json::{self, Json, Object};
@@ -9,7 +8,7 @@ use crate::domain::{Invalid, LogBefore, LogEntry, Logged, Operation, Seq};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
 use crate::proof::succession::Succession;
-use crate::service::{Error, log_rows};
+use crate::service::{Error, log_rows, stored_document};
 use crate::store::{Collection, DocumentDraft};
 
 /// A log that ended when an operator accepted the store.
@@ -50,7 +49,7 @@ impl SignedLog {
         let Some(document) = self.store.document(Collection::EndedLogs, origin).await? else {
             return Ok(None);
         };
-        Ok(Some(stored_record(&document, EndedLog::read)?))
+        Ok(Some(stored_document::read(&document, EndedLog::read)?))
     }
 
     /// Stores a log that ended, before which the one with this number is signed the first time.

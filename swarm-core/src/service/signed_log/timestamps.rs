@@ -1,22 +1,21 @@
-//! Times by others: an authority of RFC 3161 timestamps the last checkpoint when a session has closed (API.md, 11.6). So
-//! whoever trusts the authority need not trust the clock of the server.
+//! Timestamps (RFC 3161): an authority timestamps the last checkpoint when a session has closed (API.md, 11.6). A verifier
+//! that trusts the authority need not trust the clock of the server.
 //!
-//! Tokens are kept as they came. Nothing here reads one: that is for the [`TimestampAuthority`], which returns only a token of
-//! the digest that was sent, and for whoever verifies a bundle.
+//! Tokens are stored as they were received, and are not parsed here. The [`TimestampAuthority`] returns only a token of the
+//! digest that it was sent. Verifiers of bundles check the rest.
 
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::reading::stored_record;
 use super::{SignedCheckpoint, SignedLog};
-use crate::audit::{BundledTimestamp, MAX_TOKEN};
+use crate::audit::{BundledTimestamp, MAX_TOKEN, read_token};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{Digest, Invalid, LogEntry, LogRow, Logged, Seq, SessionAct, SessionState};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
 use crate::proof::tree::TreeHash;
-use crate::service::Error;
+use crate::service::{Error, stored_document};
 use crate::store::{Collection, DocumentDraft, DocumentQuery};
 
 /// A time-stamping authority (RFC 3161).
@@ -50,10 +49,7 @@ impl StoredTimestamp {
     pub(in crate::service) fn read(fields: &mut Object) -> Result<Self, Invalid> {
         let checkpoint = Note::parse(&fields.text("checkpoint")?)?;
         Checkpoint::parse(checkpoint.text())?;
-        let token = STANDARD.decode(fields.text("token")?);
-        let token = token.ok().filter(|token| (1..=MAX_TOKEN).contains(&token.len()));
-        let token = token.ok_or_else(|| Invalid::new("token", "must be base64 of a token"))?;
-        Ok(Self { checkpoint, token })
+        Ok(Self { checkpoint, token: read_token(&fields.text("token")?)? })
     }
 
     /// The stored form.
@@ -158,7 +154,7 @@ impl SignedLog {
         let page = self.store.document_page(Collection::Timestamps, &query).await?;
         let prefix = format!("{origin} ");
         let first = page.documents.first().filter(|found| found.key.starts_with(&prefix));
-        Ok(first.map(|found| stored_record(found, StoredTimestamp::read)).transpose()?)
+        Ok(first.map(|found| stored_document::read(found, StoredTimestamp::read)).transpose()?)
     }
 
     async fn keep_timestamp(

@@ -126,7 +126,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-server/src/bin/swarm",
         &[
-            "console descriptors failure memory successions",
+            "console descriptors failure memory outgoing successions",
             "arguments schedule store",
             "log secrets trust",
             "mail signing_key webhooks without_mail",

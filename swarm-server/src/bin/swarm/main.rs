@@ -20,6 +20,7 @@ mod mail;
 mod member;
 mod memory;
 mod open_site;
+mod outgoing;
 mod schedule;
 mod secrets;
 mod serve;

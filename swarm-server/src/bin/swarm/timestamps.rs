@@ -14,10 +14,11 @@ use swarm_core::domain::Digest;
 use swarm_core::service::signed_log::TimestampAuthority;
 use swarm_core::{Entropy as _, SystemEntropy};
 use swarm_http::TenantConfig;
-use tokio::sync::{Semaphore, oneshot};
 
-/// The most requests to authorities at a time, since each holds a thread.
-static REQUESTS: Semaphore = Semaphore::const_new(64);
+use crate::outgoing::Outgoing;
+
+/// The requests to authorities.
+static REQUESTS: Outgoing = Outgoing::new("timestamp");
 
 /// Checks the URL of a tenant's authority. The error is the reason.
 pub(crate) fn configured(url: &str) -> Result<String, String> {
@@ -38,14 +39,8 @@ impl TimestampAuthority for HttpAuthority {
     async fn timestamp(&self, digest: Digest) -> Result<Vec<u8>, String> {
         let nonce = new_nonce()?;
         let request = request(&digest, &nonce).map_err(|error| error.to_string())?;
-        let _permit = REQUESTS.acquire().await.map_err(|error| error.to_string())?;
-        let (client, (answered, answer)) = (self.0.clone(), oneshot::channel());
-        // A thread of its own: the program does not wait for it when it stops.
-        let thread = std::thread::Builder::new().name("timestamp".to_owned());
-        let sent = thread.spawn(move || answered.send(client.request(&request)).is_ok());
-        sent.map_err(|error| error.to_string())?;
-        let answer = answer.await.map_err(|error| error.to_string())?;
-        match answer.map_err(|error| error.to_string())? {
+        let client = self.0.clone();
+        match REQUESTS.send(move || client.request(&request)).await? {
             (200, body) => token(&body, &digest, &nonce),
             (status, _) => Err(format!("it answered {status}")),
         }

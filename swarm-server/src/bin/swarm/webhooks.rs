@@ -10,8 +10,8 @@ use swarm_client::{WebhookClient, is_loopback};
 use swarm_core::domain::{EventPattern, MAX_WEBHOOK_URL, WebhookSecret, WebhookSettings};
 use swarm_core::rules::{CLOSING_EVENT, DeliveryFault};
 use swarm_core::service::{WebhookRequest, WebhookSender};
-use tokio::sync::{Semaphore, oneshot};
 
+use crate::outgoing::Outgoing;
 use crate::schedule::millis;
 use crate::secrets::{read_secret, trimmed_secret};
 
@@ -21,8 +21,8 @@ const MAX_WEBHOOKS: usize = 16;
 /// The longest time between `session.closing` and the deadline: as long as deliveries are kept.
 const MAX_CLOSING_MILLIS: i64 = swarm_core::rules::WEBHOOK_RETENTION_MILLIS;
 
-/// The most requests at a time, since each holds a thread.
-static REQUESTS: Semaphore = Semaphore::const_new(64);
+/// The requests to webhooks.
+static REQUESTS: Outgoing = Outgoing::new("webhook");
 
 /// A `[[tenants.webhooks]]` table, not yet checked.
 #[derive(Deserialize)]
@@ -112,13 +112,8 @@ impl HttpSender {
     }
 
     async fn post(&self, request: WebhookRequest) -> Result<u16, DeliveryFault> {
-        let fault = |error: &dyn std::fmt::Display| DeliveryFault(error.to_string());
         let client = self.client(&request.url)?;
-        let _permit = REQUESTS.acquire().await.map_err(|error| fault(&error))?;
-        let (answered, answer) = oneshot::channel();
-        // A thread of its own: the program does not wait for it when it stops.
-        let thread = std::thread::Builder::new().name("webhook".to_owned());
-        let posted = thread.spawn(move || {
+        let post = move || {
             let WebhookRequest { id, timestamp, signature, body, .. } = request;
             let headers = [
                 ("webhook-id", &*id),
@@ -126,11 +121,9 @@ impl HttpSender {
                 ("webhook-signature", &*signature),
                 ("user-agent", concat!("swarm/", env!("CARGO_PKG_VERSION"))),
             ];
-            answered.send(client.post(&headers, &body)).is_ok()
-        });
-        posted.map_err(|error| fault(&error))?;
-        let answer = answer.await.map_err(|error| fault(&error))?;
-        answer.map_err(|error| fault(&error))
+            client.post(&headers, &body)
+        };
+        REQUESTS.send(post).await.map_err(DeliveryFault)
     }
 }
 

@@ -7,16 +7,15 @@ use swarm_client::WitnessClient;
 use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::{Witness, WitnessAnswer};
 use swarm_http::{TenantConfig, WitnessConfig};
-use tokio::sync::{Semaphore, oneshot};
 
 use crate::config::WitnessTable;
+use crate::outgoing::Outgoing;
 
 /// The most witnesses of a tenant.
 const MAX_WITNESSES: usize = 16;
 
-/// The most requests to witnesses at a time, since each holds a thread: more than the witnesses of a few tenants, so that
-/// those which do not answer leave room for others.
-static REQUESTS: Semaphore = Semaphore::const_new(64);
+/// The requests to witnesses.
+static REQUESTS: Outgoing = Outgoing::new("witness");
 
 /// Checks the witnesses of a tenant. The error is the reason.
 pub(crate) fn configured(tables: &[WitnessTable]) -> Result<Vec<WitnessConfig>, String> {
@@ -60,14 +59,8 @@ impl Witness for HttpWitness {
     }
 
     async fn add_checkpoint(&self, body: String) -> Result<WitnessAnswer, String> {
-        let _permit = REQUESTS.acquire().await.map_err(|error| error.to_string())?;
-        let (client, (answered, answer)) = (self.client.clone(), oneshot::channel());
-        // A thread of its own: the program does not wait for it when it stops.
-        let thread = std::thread::Builder::new().name("witness".to_owned());
-        let sent = thread.spawn(move || answered.send(client.add_checkpoint(&body)).is_ok());
-        sent.map_err(|error| error.to_string())?;
-        let answer = answer.await.map_err(|error| error.to_string())?;
-        let (status, body) = answer.map_err(|error| error.to_string())?;
+        let client = self.client.clone();
+        let (status, body) = REQUESTS.send(move || client.add_checkpoint(&body)).await?;
         Ok(WitnessAnswer { status, body })
     }
 }
