@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use swarm_core::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake};
 use swarm_core::domain::{Challenge, Member, Message, Session, Snapshot, Take};
-use swarm_core::store::records::Record;
+use swarm_core::records::Record;
 
 fuzz_target!(|text: &str| {
     reads_back::<Take>(text);

@@ -2,7 +2,7 @@
 
 use swarm_core::domain::{Confidence, Digest, MemberState, Revision, Stance};
 use swarm_core::json::{Json, Object};
-use swarm_core::store::records::{Record, Unreadable};
+use swarm_core::records::{Record, Unreadable};
 use swarm_core::{Invalid, MemberId, Session, SessionId, Take, TakeId, Timestamp};
 
 use crate::error::{Error, unreadable};

@@ -2,7 +2,7 @@
 
 use swarm_core::Invalid;
 use swarm_core::json::Object;
-use swarm_core::store::records::Unreadable;
+use swarm_core::records::Unreadable;
 
 use swarm_core::json::printable;
 

@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use swarm_core::domain::{Brief, BriefId, Day, MemoId, SubjectId};
 use swarm_core::json::{Json, Object};
-use swarm_core::store::records::Record;
+use swarm_core::records::Record;
 use swarm_core::{Session, SessionId, TakeId, Timestamp};
 
 use crate::answers::{PublicTake, SessionPage, id, list};

@@ -28,6 +28,7 @@
 //!
 //! - [`domain`]: the domain types. Values are valid by construction.
 //! - [`proof`]: signatures, tokens and hashes.
+//! - [`records`]: the texts of records, as the API shows them and a store keeps them.
 //! - [`rules`]: the rules, as pure functions.
 //! - [`store`]: the storage port, which stores implement.
 //! - [`audit`]: verification of what a service serves.
@@ -38,6 +39,8 @@
 //!
 //! # Feature flags
 //!
+//! - `service` (default): [`service`], [`store`] and [`wire`]. Without it, the crate is what a verifier or a client needs:
+//!   types, proofs, rules and the audit.
 //! - `system-entropy` (default): [`SystemEntropy`], the randomness of the operating system.
 //!
 //! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository.
@@ -45,12 +48,16 @@
 pub mod audit;
 pub mod domain;
 pub mod proof;
+pub mod records;
 pub mod rules;
+#[cfg(feature = "service")]
 pub mod service;
+#[cfg(feature = "service")]
 pub mod store;
+#[cfg(feature = "service")]
 pub mod wire;
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "service"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -59,12 +66,15 @@ pub use domain::json;
 pub use domain::{
     Invalid, Member, MemberId, Session, SessionId, Take, TakeDraft, TakeId, TenantId, Timestamp,
 };
+#[cfg(feature = "system-entropy")]
+pub use proof::SystemEntropy;
+pub use proof::{Entropy, NoEntropy};
 pub use rules::committee::CommitteeRefusal;
 pub use rules::{PolicyKind, PolicyRefusal, Refusal, Rejection, Resource, Submission};
-#[cfg(feature = "system-entropy")]
-pub use service::SystemEntropy;
+#[cfg(feature = "service")]
 pub use service::{
-    Commit, CommitteeError, CommitteeTenant, Committees, Cursor, Entropy, Error, FiledTake, Follow,
+    Commit, CommitteeError, CommitteeTenant, Committees, Cursor, Error, FiledTake, Follow,
     MAX_ACCEPTING, Mailer, Observer, Policy, PolicyQuestion, Round, SubmitError, Swarm, Tenant,
 };
+#[cfg(feature = "service")]
 pub use store::{CommitteeTenants, StoreError, StoreErrorKind, Tenants};

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use swarm_core::store::records::Unreadable;
+use swarm_core::records::Unreadable;
 use swarm_core::store::{StoreErrorKind, other_layout};
 use swarm_core::{Invalid, StoreError};
 use tokio_postgres::error::SqlState;

@@ -16,8 +16,9 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::BearerToken;
 use swarm_core::rules::Submission;
-use swarm_core::service::{CommitteeTenant, Committees, Entropy, NoEntropy, Swarm, Tenant};
+use swarm_core::service::{CommitteeTenant, Committees, Swarm, Tenant};
 use swarm_core::store::{CommitteeTenants, Tenants};
+use swarm_core::{Entropy, NoEntropy};
 
 /// Bytes that are the same in each run.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Barrier;
 
-use swarm_core::service::{Entropy, NoEntropy};
+use swarm_core::{Entropy, NoEntropy};
 
 /// Starts all tasks at the same time; returns their results in order.
 pub async fn race<F>(racers: impl IntoIterator<Item = F>) -> Vec<F::Output>

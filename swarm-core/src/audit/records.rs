@@ -9,7 +9,7 @@ use super::logged_digests::LoggedDigests;
 use crate::domain::json::{Json, Object, RawJson, printable, printable_json, write};
 use crate::domain::{Declaration, MemberId, Nonce, Revision, Session, Take, TakeId};
 use crate::proof::verify;
-use crate::store::records::Record;
+use crate::records::Record;
 
 /// A take of a bundle.
 pub(super) struct BundledTake {

@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
 use crate::proof::tree::{GrowingTree, TreeHash};
-use crate::store::records::Record as _;
+use crate::records::Record as _;
 
 /// Reads the entries of a log, one after another, for the audit of one bundle.
 #[derive(Debug)]

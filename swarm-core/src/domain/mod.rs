@@ -45,6 +45,7 @@ pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraf
 pub use declaration::{Declaration, Method, RankedStance, StanceScale};
 pub use digest::{Digest, RunningDigest};
 pub use hex::hex;
+#[cfg(feature = "service")]
 pub(crate) use hex::parse_hex;
 pub use id::{
     AttemptId, BriefId, DeliveryId, MemoId, MessageId, NoticeId, Revision, SessionId,

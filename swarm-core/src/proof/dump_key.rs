@@ -28,7 +28,7 @@ impl DumpKey {
     }
 
     /// Signs what a dump consists of, as text.
-    pub(crate) fn sign(&self, totals: &str) -> Option<DumpSignature> {
+    pub fn sign(&self, totals: &str) -> Option<DumpSignature> {
         let signature = Signature::encode(&self.0.sign(message(totals).as_bytes()));
         Some(DumpSignature { key: self.public_key()?, signature })
     }
@@ -42,7 +42,7 @@ impl std::fmt::Debug for DumpKey {
 
 impl DumpSignature {
     /// Returns whether the signature over what the dump consists of is by the key that it names.
-    pub(crate) fn holds(&self, totals: &str) -> bool {
+    pub fn verify(&self, totals: &str) -> bool {
         verify_signature(message(totals).as_bytes(), &self.signature, &self.key)
     }
 }

@@ -17,6 +17,7 @@ mod canonical;
 mod commit_reference;
 mod dump_key;
 mod ed25519;
+mod entropy;
 mod log_line;
 mod sign;
 mod token;
@@ -30,6 +31,11 @@ pub use commit_reference::commit_reference;
 pub use diagnose::diagnose;
 pub use dump_key::{DumpKey, DumpSignature};
 pub use ed25519::verify_signature;
+#[cfg(feature = "system-entropy")]
+pub use entropy::SystemEntropy;
+#[cfg(feature = "service")]
+pub(crate) use entropy::Zeros;
+pub use entropy::{Entropy, NoEntropy};
 pub use log_line::{log_line, opening_entry, take_entry};
 pub use sign::KeyPair;
 pub use token::{BearerToken, ChallengeText};

@@ -51,6 +51,7 @@ pub use challenge::{
 };
 pub use erasure::{ERASED, erase, erase_message, is_addressed_to, is_past_retention, memo_erased};
 pub use facts::{Basis, MemberBasis, Versioned};
+#[cfg(feature = "service")]
 pub(crate) use judge::rejection;
 pub use judge::{Filing, judge, takes_may_come};
 pub use log::{

@@ -52,7 +52,7 @@ impl<'a> ScheduledWindow<'a> {
     }
 
     /// Returns the name by which the commit that convenes the session claims this window, as the
-    /// store's [occasion](crate::store::Sessions::convene_once). Names sort by the time of opening.
+    /// store's occasion. Names sort by the time of opening.
     ///
     /// It is made of the time of opening and the subject only, so that changing anything else of an entry, or the
     /// order of entries, convenes no second session that day.

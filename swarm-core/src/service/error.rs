@@ -1,6 +1,6 @@
 //! The error types of the service.
 
-use super::NoEntropy;
+use crate::proof::NoEntropy;
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 use crate::store::StoreError;

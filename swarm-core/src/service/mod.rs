@@ -8,7 +8,6 @@ mod committee;
 mod desk_status;
 mod documents;
 pub mod dump;
-mod entropy;
 mod error;
 mod follow;
 mod following;
@@ -39,9 +38,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use self::basis_cache::{BasisCache, SharedFacts};
-use self::entropy::Zeros;
 use self::observer::{Observation, TenantObserver};
 use crate::domain::{Quotas, TenantId, Timestamp, WebhookSettings};
+use crate::proof::{Entropy, NoEntropy, Zeros};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{Countable, Readiness, Store, Tenants};
 
@@ -51,9 +50,6 @@ pub use desk_status::{
     DeskStatus, LogStatus, MailStatus, MissingMember, ServerStatus, SessionStatus,
 };
 pub use documents::{MemoPage, SubjectPage, WriteOutcome};
-#[cfg(feature = "system-entropy")]
-pub use entropy::SystemEntropy;
-pub use entropy::{Entropy, NoEntropy};
 pub use error::{CommitteeError, Error, SubmitError, with_causes};
 pub use follow::{Cursor, Follow, FollowPage, FollowedEntry, FollowedRecord};
 pub use following::{Followed, LogFilter};

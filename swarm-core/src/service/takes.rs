@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::basis_cache::SubmitInProgress;
 use super::retries::until_committed;
-use super::{Commit, Entropy, Error, MAX_ACCEPTING, NoEntropy, SubmitError, Tenant, log_rows};
+use super::{Commit, Error, MAX_ACCEPTING, SubmitError, Tenant, log_rows};
 use crate::domain::{
     Actor, AttemptId, Attribution, LogEntry, LogLine, Logged, Member, MemberId, Note, Salt,
     SealedTake, Seq, Session, SessionId, SessionState, SessionSummary, StoredTake, Take, TakeDraft,
     TakeId, TakeOnFile, Timestamp, TokenHash,
 };
+use crate::proof::{Entropy, NoEntropy};
 use crate::rules::{
     self, Counting, Draft, NamedMemo, Preflight, PublicTake, Refusal, Rejection, Resource,
     RosterNotice, Submission, Warning,

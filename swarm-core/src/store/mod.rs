@@ -27,7 +27,6 @@ mod methods;
 mod outbox;
 mod read_only;
 mod record_layer;
-pub mod records;
 mod reply;
 mod seen;
 mod sessions;

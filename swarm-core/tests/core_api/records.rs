@@ -14,8 +14,8 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::KeyPair;
+use swarm_core::records::{Record, read_snapshot};
 use swarm_core::store::Collection;
-use swarm_core::store::records::{Record, read_snapshot};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 #[test]

@@ -201,6 +201,7 @@ impl LogEntry {
 
     /// Returns the entry with what its commit assigned in place of zeros: a number, which is the id of the record or the
     /// number of a log, and the time.
+    #[cfg(feature = "service")]
     #[must_use]
     pub(crate) fn assigned(mut self, number: u64, at: Timestamp) -> Self {
         match &mut self {

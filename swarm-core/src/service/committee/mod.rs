@@ -14,15 +14,15 @@ use crate::domain::committee::{
 };
 use crate::domain::{Actor, AttemptId, Day, Quotas, SubjectId, TenantId, Timestamp};
 use crate::proof::{ApiKey, commit_reference};
+use crate::proof::{Entropy, Zeros};
 use crate::rules::committee::{
     self as rules, CommitteeFiling, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
 };
 use crate::rules::{Quota, QuotaReached, Resource, Versioned};
 
-use super::entropy::Zeros;
 use super::observer::{Observation, TenantObserver};
 use super::retries::until_committed;
-use super::{Commit, CommitTask, CommitteeError, Entropy, Observer};
+use super::{Commit, CommitTask, CommitteeError, Observer};
 use crate::store::{
     self, Collection, CommitteeDayChange, CommitteeFiled, CommitteeMemberChange,
     CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, CommitteeTenants, Saved,

@@ -11,7 +11,7 @@ use crate::domain::{
     Seq, Session, SessionId, Signature, Snapshot, StoredTake, Take, TenantId, Timestamp,
 };
 use crate::proof::{DumpSignature, log_line};
-use crate::store::records::{Record, Unreadable};
+use crate::records::{Record, Unreadable};
 use crate::store::{Collection, Document, Stored, StoredDocument, TenantHead};
 
 /// The name and version of the format. A change of the format changes the version.

@@ -136,7 +136,7 @@ impl DumpReader {
             format!("the SHA-256 of the lines before is {found}, not {}", totals.sha256)
         })?;
         let text = totals.signed_text();
-        check(totals.signature.as_ref().is_none_or(|signature| signature.holds(&text)), || {
+        check(totals.signature.as_ref().is_none_or(|signature| signature.verify(&text)), || {
             "the signature is not that of the lines before".to_owned()
         })
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::rows::Outcome;
 use crate::domain::{LogEntry, OperatorAct, SessionId, Timestamp};
+use crate::records::Unreadable;
 use crate::store::Act;
 use crate::store::backend::{Append, Body, Entry, Parts};
-use crate::store::records::Unreadable;
 
 /// Appends the entry of an act, with the number from this sequence if it has one that the commit assigns.
 pub(super) fn entry(act: &Act, assigned: Option<usize>) -> Append {

@@ -14,12 +14,12 @@ use crate::domain::committee::{
 };
 use crate::domain::json::Json;
 use crate::domain::{ApiKeyHash, Day, Timestamp};
+use crate::records::Record as _;
 use crate::rules::Versioned;
 use crate::store::backend::{
     Append, Backend, Body, Check, CommitId, Parts, Query, Range, Repetition, Row, Term, Value,
     Write,
 };
-use crate::store::records::Record as _;
 use crate::store::{
     Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, time_of_read,

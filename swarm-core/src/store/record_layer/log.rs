@@ -13,12 +13,12 @@ use crate::domain::{
 };
 use crate::proof::opening_entry;
 use crate::proof::tile::TileId;
+use crate::records::Unreadable;
 use crate::rules::Versioned;
 use crate::store::backend::{
     Backend, Body, Check, Entries, Entry, Kind, PartSet, Parts, Query, Range, Reference, Row, Term,
     Value, Write,
 };
-use crate::store::records::Unreadable;
 use crate::store::{
     Act, ActQuery, Log, LogPosition, Result, Saved, TreeChange, TreeState, time_of_commit,
 };

@@ -8,9 +8,9 @@ use super::rows::{Outcome, time, versioned, whole};
 use super::tables::{MESSAGES, challenges, members, reusable_challenges};
 use super::{Change, Made, TenantRecords, outbox, unexpected};
 use crate::domain::{Challenge, ChallengeSeed, Member, MemberId, TokenHash};
+use crate::records::Unreadable;
 use crate::rules::Versioned;
 use crate::store::backend::{Backend, Body, Check, Query, Range, Row, Term, Value, Write};
-use crate::store::records::Unreadable;
 use crate::store::{
     Caller, ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
     MemberSaved, Members, Result, Saved, StoreError,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::domain::Timestamp;
+use crate::records::{Record, Unreadable};
 use crate::rules::Versioned;
 use crate::store::StoreError;
 use crate::store::backend::{Answer, Body, Entry, Parts, Row, Value};
-use crate::store::records::{Record, Unreadable};
 
 /// The answers to the queries of an operation, in their order.
 pub(super) struct Answers {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::tables::sessions;
 use crate::domain::Session;
 use crate::domain::json;
+use crate::records::snapshot_text;
 use crate::store::backend::{Body, Parts, Term, Write};
-use crate::store::records::snapshot_text;
 
 /// The write of a session that is stored already.
 pub(super) fn replacement(session: Session) -> Write {

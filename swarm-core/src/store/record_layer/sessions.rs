@@ -13,9 +13,9 @@ use crate::domain::{
     self, Day, Declaration, MemberId, Question, Roster, Session, SessionId, SessionState,
     SessionSummary, SessionTerms, StoredTake, SubjectId, TakeId, Timestamp, Voided,
 };
+use crate::records::{read_bucket, read_figures, read_snapshot};
 use crate::rules::Versioned;
 use crate::store::backend::{Append, Backend, Check, PartSet, Query, Range, Row, Term, Write};
-use crate::store::records::{read_bucket, read_figures, read_snapshot};
 use crate::store::{
     Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
     SessionList, SessionQuery, Sessions, StoreError, SummaryQuery, TakeQuery, Takes as _,
@@ -288,7 +288,7 @@ fn views(row: &Row) -> Outcome<Option<Arc<Views>>> {
         } else {
             Arc::new(Session { id, convened_at, ..Session::clone(session) })
         };
-        Ok::<_, crate::store::records::Unreadable>(Arc::new(Views {
+        Ok::<_, crate::records::Unreadable>(Arc::new(Views {
             session,
             terms: OnceLock::new(),
             summary: OnceLock::new(),

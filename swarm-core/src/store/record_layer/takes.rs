@@ -14,11 +14,11 @@ use crate::domain::{
     SubjectId, Take, TakeDraft, TakeId, TakeOnFile, TextDigests, Timestamp, Withheld,
 };
 use crate::proof::canonical;
+use crate::records::{TakeProof, Unreadable, proof_text, public_key, read_proof};
 use crate::store::backend::{
     Append, Backend, Body, Check, CommitId, Join, PartSet, Parts, Query, Range, Repetition, Row,
     Term, Value, Write,
 };
-use crate::store::records::{TakeProof, Unreadable, proof_text, public_key, read_proof};
 use crate::store::{
     Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
     TakeContext, TakeMark, TakeMarks, TakeQuery, Takes, time_of_read,

@@ -144,7 +144,8 @@ const CRATES: [(&str, &[&str]); 13] = [
 ];
 
 /// The layers of the core.
-const LAYERS: [&str; 7] = ["domain", "proof", "rules", "store", "audit", "service", "wire"];
+const LAYERS: [&str; 8] =
+    ["domain", "proof", "records", "rules", "audit", "store", "service", "wire"];
 
 /// The layers that may be async.
 const ASYNC: [&str; 2] = ["store", "service"];

@@ -12,7 +12,7 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{KeyKind, NoteSigner};
 use swarm_core::proof::tree::{self, Node, TreeHash};
 use swarm_core::proof::{KeyPair, take_entry};
-use swarm_core::store::records::Record as _;
+use swarm_core::records::Record as _;
 
 const ORIGIN: &str = "desk.example/swarm/log/acme";
 

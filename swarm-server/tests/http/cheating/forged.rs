@@ -13,7 +13,7 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{Note, NoteSigner};
 use swarm_core::proof::tile::{TilePath, entries_tile};
 use swarm_core::proof::tree::{self, Node, TreeHash};
-use swarm_core::store::records::Record as _;
+use swarm_core::records::Record as _;
 use tempfile::TempDir;
 
 use super::desk::{Desk, ORIGIN};

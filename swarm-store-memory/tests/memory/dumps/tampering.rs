@@ -1,7 +1,7 @@
 //! Changes of a dump, each refused in the line that it is in.
 
 use swarm_core::domain::{LogEntry, LogLine, Nonce, TakeEntry};
-use swarm_core::store::records::Record as _;
+use swarm_core::records::Record as _;
 use swarm_core::{Take, TakeDraft};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::Author;

@@ -51,6 +51,7 @@ pub trait Record: Sized {
 pub struct Unreadable(String);
 
 impl Unreadable {
+    #[cfg(feature = "service")]
     pub(crate) fn new(why: &str) -> Self {
         Self(why.to_owned())
     }

@@ -28,8 +28,10 @@ impl Entropy for SystemEntropy {
 }
 
 /// The bytes of a dry run: what is made of them is neither kept nor shown.
-pub(super) struct Zeros;
+#[cfg(feature = "service")]
+pub(crate) struct Zeros;
 
+#[cfg(feature = "service")]
 impl Entropy for Zeros {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), NoEntropy> {
         bytes.fill(0);
@@ -37,9 +39,10 @@ impl Entropy for Zeros {
     }
 }
 
+#[cfg(feature = "service")]
 impl dyn Entropy + '_ {
     /// `N` random bytes.
-    pub(super) fn bytes<const N: usize>(&self) -> Result<[u8; N], NoEntropy> {
+    pub(crate) fn bytes<const N: usize>(&self) -> Result<[u8; N], NoEntropy> {
         let mut bytes = [0; N];
         self.fill(&mut bytes).map(|()| bytes)
     }
