@@ -4,6 +4,7 @@
 //! - A layer in front of everything verifies the tokens of staff and passes on who it is as an extension. Operators need no
 //!   other token, neither at the API nor in the console.
 //! - A policy refuses takes that name a restricted project.
+//! - A trigger writes what is billed for a take in the commit of the take.
 //! - A follower keeps the latest stance of each member in a table of the service, in the transaction of its cursor.
 //! - On Ctrl-C it ends waiting requests and streams, finishes the other requests, and exits.
 //!
@@ -59,6 +60,14 @@ const TABLES: &str = "
         desk text, member text, subject text, stance text NOT NULL, PRIMARY KEY (desk, member, subject)
     );";
 
+/// What is billed, one row a take, in the same commit: neither is ever there without the other. The function names schemas, because it runs
+/// on Swarm's connections. Tables of the service that Swarm's role may not write need `SECURITY DEFINER`.
+const BILLING: &str = "
+    CREATE TABLE IF NOT EXISTS public.billed (desk text, take bigint, PRIMARY KEY (desk, take));
+    CREATE OR REPLACE FUNCTION public.bill() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN INSERT INTO public.billed VALUES (NEW.tenant, NEW.id); RETURN NULL; END';
+    CREATE OR REPLACE TRIGGER bill AFTER INSERT ON opinions.takes FOR EACH ROW EXECUTE FUNCTION public.bill();";
+
 #[tokio::main]
 async fn main() -> Outcome<()> {
     let database = std::env::var("DATABASE_URL")?.parse()?;
@@ -99,6 +108,7 @@ impl App {
 
         let client = connected(&database).await?;
         client.batch_execute(TABLES).await?;
+        client.batch_execute(BILLING).await?;
         let desks = Desks::default();
         for row in client.query("SELECT id, name FROM desks", &[]).await? {
             desks.add(desk(row.get(0), row.get(1))?);

@@ -152,6 +152,11 @@ async fn desk_runs_inside_the_service() {
     let row = timeout(Duration::from_secs(60), read).await.unwrap();
     assert_eq!(row, ["acme", "aurora", "cautious"]);
 
+    // The trigger wrote what is billed in the commit of the take.
+    let billed = own.query("SELECT desk, take FROM billed", &[]).await.unwrap();
+    let [billed] = billed.as_slice() else { panic!("{} rows", billed.len()) };
+    assert_eq!((billed.get::<_, &str>(0), billed.get::<_, i64>(1)), ("acme", 1));
+
     // A request that waits for entries does not hold up the end.
     let waiting = client.clone();
     let waiting = tokio::spawn(async move {
