@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use swarm_core::domain::{Actor, AdminTokenHash};
 use swarm_core::store::async_trait;
-use swarm_core::{Commit, Swarm, SystemEntropy, TenantId};
+use swarm_core::{Commit, CommittedRecord, Swarm, SystemEntropy, TenantId};
 use swarm_http::{
     HostTable, Operator, OperatorRequest, Operators, SignOnUnavailable, Site, TenantConfig,
 };
@@ -46,7 +46,7 @@ async fn main() -> Outcome<()> {
 
 /// Called after each commit, before it is answered: it must not block.
 fn tell(tenant: &TenantId, commit: Commit<'_>) {
-    if let Commit::Document(collection, document) = commit {
+    if let CommittedRecord::Document(collection, document) = commit.record {
         println!("{tenant}: {collection} {:?} is on file", document.key);
     }
 }

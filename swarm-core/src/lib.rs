@@ -73,8 +73,9 @@ pub use rules::committee::CommitteeRefusal;
 pub use rules::{PolicyKind, PolicyRefusal, Refusal, Rejection, Resource, Submission};
 #[cfg(feature = "service")]
 pub use service::{
-    Commit, CommitteeError, CommitteeTenant, Committees, Cursor, Error, FiledTake, Follow,
-    MAX_ACCEPTING, Mailer, Observer, Policy, PolicyQuestion, Round, SubmitError, Swarm, Tenant,
+    Commit, CommittedRecord, CommitteeError, CommitteeTenant, Committees, Cursor, Error, FiledTake,
+    Follow, MAX_ACCEPTING, Mailer, Observer, Policy, PolicyQuestion, Round, SubmitError, Swarm,
+    Tenant,
 };
 #[cfg(feature = "service")]
 pub use store::{CommitteeTenants, StoreError, StoreErrorKind, Tenants};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::{Actor, LogEntry, Note, Operation, Timestamp};
+use super::{Actor, LogEntry, Note, Timestamp};
 
 /// What an operator did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,24 +50,21 @@ impl OperatorAct {
 
     /// Returns the act that an entry of the log records; `None` for an entry of members or of the schedule.
     pub fn of_entry(entry: &LogEntry) -> Option<Self> {
-        let (by, target, note) = match entry {
-            LogEntry::Take(_) | LogEntry::Opening(_) | LogEntry::CommitteeTake(_) => return None,
-            LogEntry::TakeMark(entry) => (&entry.by, entry.id.to_string(), entry.note.clone()),
-            LogEntry::Session(entry) => {
-                (&entry.by, entry.session.id.to_string(), entry.note.clone())
-            }
-            LogEntry::Member(entry) => (entry.by.as_ref()?, entry.id.to_string(), None),
-            LogEntry::Memo(entry) => (entry.by.as_ref()?, entry.id.to_string(), None),
-            LogEntry::Subject { by, id, .. } => (by, id.to_string(), None),
-            LogEntry::SubjectSnapshot { by, id, .. } => (by, id.to_string(), None),
-            LogEntry::Regime { by, date, .. } => (by, date.to_string(), None),
-            LogEntry::Signal { by, signal_key, .. } => (by, signal_key.clone(), None),
-            LogEntry::Operation(
-                Operation::ClockAccepted { by }
-                | Operation::StoreAccepted { by, .. }
-                | Operation::KeyAccepted { by, .. },
-            ) => (by, String::new(), None),
-            LogEntry::CommitteeDay(entry) => (&entry.by, entry.date.to_string(), None),
+        let by = entry.by()?;
+        let (target, note) = match entry {
+            LogEntry::Take(_)
+            | LogEntry::Opening(_)
+            | LogEntry::CommitteeTake(_)
+            | LogEntry::Operation(_) => (String::new(), None),
+            LogEntry::TakeMark(entry) => (entry.id.to_string(), entry.note.clone()),
+            LogEntry::Session(entry) => (entry.session.id.to_string(), entry.note.clone()),
+            LogEntry::Member(entry) => (entry.id.to_string(), None),
+            LogEntry::Memo(entry) => (entry.id.to_string(), None),
+            LogEntry::Subject { id, .. } => (id.to_string(), None),
+            LogEntry::SubjectSnapshot { id, .. } => (id.to_string(), None),
+            LogEntry::Regime { date, .. } => (date.to_string(), None),
+            LogEntry::Signal { signal_key, .. } => (signal_key.clone(), None),
+            LogEntry::CommitteeDay(entry) => (entry.date.to_string(), None),
         };
         let target = Some(target).filter(|target| !target.is_empty());
         let act = Cow::Owned(entry.event());

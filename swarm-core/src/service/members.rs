@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::retries::until_committed;
-use super::{Commit, Error, Round, Tenant};
+use super::{Commit, CommittedRecord, Error, Round, Tenant};
 #[cfg(doc)]
 use crate::domain::Quotas;
 use crate::domain::{
@@ -112,7 +112,9 @@ impl Tenant {
                 let removed = async move { Ok((store.remove_member(&removal).await?, removal.id)) };
                 let (saved, _) = self
                     .observer
-                    .commit(removed, |(saved, id)| saved.committed(Commit::ApplicationExpired(id)))
+                    .commit(removed, |(saved, id)| {
+                        saved.committed(Commit::unlisted(CommittedRecord::ApplicationExpired(id)))
+                    })
                     .await?;
                 round.done += usize::from(saved == Saved::Saved);
             }
@@ -473,12 +475,14 @@ impl Tenant {
 
     async fn commit_member(&self, change: MemberChange) -> store::Result<(MemberSaved, Member)> {
         let store = Arc::clone(&self.store);
-        let commit = async move { Ok((store.save_member(&change).await?, change.member)) };
-        self.observer
-            .commit(commit, |(saved, member)| {
-                (*saved == MemberSaved::Saved).then_some(Commit::Member(member))
+        let commit = async move { Ok((store.save_member(&change).await?, change)) };
+        let (saved, change) = self
+            .observer
+            .commit(commit, |(saved, change)| {
+                (*saved == MemberSaved::Saved).then(|| Commit::member(change))
             })
-            .await
+            .await?;
+        Ok((saved, change.member))
     }
 }
 

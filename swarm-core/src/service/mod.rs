@@ -55,7 +55,7 @@ pub use follow::{Cursor, Follow, FollowPage, FollowedEntry, FollowedRecord};
 pub use following::{Followed, LogFilter};
 pub use log::{LogEnd, LogPage, LogQuery, PageEntry};
 pub use members::{ApplicationPage, IssuedChallenge};
-pub use observer::{Commit, CommitTask, Observer};
+pub use observer::{Commit, CommitTask, CommittedRecord, Observer};
 pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage, Reminded};
 pub use overview::{

@@ -1,12 +1,19 @@
 //! Callbacks after commits.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
-use crate::domain::{Member, MemberId, Message, Session, Take, TenantId};
-use crate::store::{self, Collection, Document, StoreError, reply};
+use crate::domain::{
+    Actor, LogEntry, Member, MemberId, Message, OperatorAct, Session, Take, TenantId,
+};
+use crate::rules::{Act, Convocation};
+use crate::store::{
+    self, Collection, CommitteeDayChange, CommitteeMemberChange, Document, MemberChange,
+    StoreError, reply,
+};
 
 /// A callback after commits of this process that the store has acknowledged, for counters and
 /// caches. Refusals and the commits of other servers are not reported.
@@ -29,10 +36,105 @@ impl<F: Fn(&TenantId, Commit<'_>) + Send + Sync> Observer for F {
     }
 }
 
-/// A commit, with the stored record.
+/// A commit that the store has acknowledged.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Commit<'a> {
+    /// The record that was written, as it is stored.
+    pub record: CommittedRecord<'a>,
+    /// What was done, as the log or the list of operators' acts names it, such as `session.state` (API.md, 7.11 and 11.2).
+    /// `None` for a change that neither of them has. The number of an entry of the log is in what
+    /// [`Tenant::follow_log`](super::Tenant::follow_log) returns.
+    pub act: Option<Cow<'static, str>>,
+    /// The operator who did it, [`Actor::SCHEDULE`] or [`Actor::MEMBER`]. `None` where neither of them names anybody.
+    pub by: Option<Actor>,
+}
+
+impl<'a> Commit<'a> {
+    /// A commit of a change that no list of acts has.
+    pub(super) fn unlisted(record: CommittedRecord<'a>) -> Self {
+        Self { record, act: None, by: None }
+    }
+
+    /// A commit of something that a member filed.
+    fn filed(record: CommittedRecord<'a>, event: &'static str) -> Self {
+        Self { record, act: Some(Cow::Borrowed(event)), by: Some(Actor::MEMBER) }
+    }
+
+    pub(super) fn take(take: &'a Take) -> Self {
+        Self::filed(CommittedRecord::Take(take), "take.filed")
+    }
+
+    pub(super) fn committee_take(take: &'a CommitteeTake) -> Self {
+        Self::filed(CommittedRecord::CommitteeTake(take), "committee-take.filed")
+    }
+
+    pub(super) fn convened(session: &'a Session, convocation: &Convocation) -> Self {
+        let entry = convocation.act.entry(session.id.0, session.convened_at);
+        Self::logged(CommittedRecord::Session(session), Some(&entry))
+    }
+
+    pub(super) fn session(session: &'a Session, acts: &[Act]) -> Self {
+        let entry = acts.first().and_then(Act::known);
+        Self::logged(CommittedRecord::Session(session), entry.map(|entry| &**entry))
+    }
+
+    /// A commit that computed the result of a session. Its entry in the log says that the session has another state.
+    pub(super) fn aggregated(session: &'a Session, by: Actor) -> Self {
+        let act = Some(Cow::Borrowed("session.state"));
+        Self { record: CommittedRecord::Session(session), act, by: Some(by) }
+    }
+
+    pub(super) fn member(change: &'a MemberChange) -> Self {
+        let MemberChange { member, act, operator_act, .. } = change;
+        let entry = act.as_ref().and_then(Act::known).map(|entry| &**entry);
+        Self::acted(CommittedRecord::Member(member), entry, operator_act.as_ref())
+    }
+
+    pub(super) fn document(
+        collection: Collection,
+        document: &'a Document,
+        act: Option<&Act>,
+    ) -> Self {
+        let entry = act.map(|act| act.entry(document.id, document.created_at));
+        Self::logged(CommittedRecord::Document(collection, document), entry.as_deref())
+    }
+
+    pub(super) fn committee_day(change: &'a CommitteeDayChange) -> Self {
+        let entry = change.act.known().map(|entry| &**entry);
+        Self::logged(CommittedRecord::CommitteeDay(&change.day), entry)
+    }
+
+    pub(super) fn committee_member(change: &'a CommitteeMemberChange) -> Self {
+        let CommitteeMemberChange { member, operator_act, .. } = change;
+        Self::acted(CommittedRecord::CommitteeMember(member), None, operator_act.as_ref())
+    }
+
+    /// A commit with its entry in the log.
+    fn logged(record: CommittedRecord<'a>, entry: Option<&LogEntry>) -> Self {
+        let act = entry.map(|entry| Cow::Owned(entry.event()));
+        Self { record, act, by: entry.and_then(LogEntry::by).cloned() }
+    }
+
+    /// A commit with its entry in the log, or else the act of the operator who made it.
+    fn acted(
+        record: CommittedRecord<'a>,
+        entry: Option<&LogEntry>,
+        operator_act: Option<&OperatorAct>,
+    ) -> Self {
+        match (entry, operator_act) {
+            (None, Some(OperatorAct { by, act, .. })) => {
+                Self { record, act: Some(act.clone()), by: by.clone() }
+            }
+            _ => Self::logged(record, entry),
+        }
+    }
+}
+
+/// What a [`Commit`] wrote.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Commit<'a> {
+pub enum CommittedRecord<'a> {
     /// A take was filed.
     Take(&'a Take),
     /// A session was convened or changed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::retries::until_committed;
-use super::{Commit, Error, Round, Tenant};
+use super::{Commit, CommittedRecord, Error, Round, Tenant};
 use crate::domain::{
     Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, OperatorAct,
     SessionId, SessionState, StoredTake,
@@ -255,7 +255,9 @@ impl Tenant {
         let store = Arc::clone(&self.store);
         let commit = async move { Ok((store.save_message(&change).await?, change.message)) };
         self.observer
-            .commit(commit, |(saved, message)| saved.committed(Commit::Message(message)))
+            .commit(commit, |(saved, message)| {
+                saved.committed(Commit::unlisted(CommittedRecord::Message(message)))
+            })
             .await
     }
 }

@@ -179,11 +179,15 @@ impl Tenant {
         let draft = self.draft_for(window).await?;
         let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
         let (store, name) = (Arc::clone(&self.store), window.name());
-        let convened = async move { store.convene_once(&name, &convocation).await };
-        Ok(self
+        let convened =
+            async move { Ok((store.convene_once(&name, &convocation).await?, convocation)) };
+        let (session, _) = self
             .observer
-            .commit(convened, |convened| convened.as_deref().map(Commit::Session))
-            .await?)
+            .commit(convened, |(convened, convocation)| {
+                convened.as_deref().map(|session| Commit::convened(session, convocation))
+            })
+            .await?;
+        Ok(session)
     }
 
     /// The session to convene for a window.

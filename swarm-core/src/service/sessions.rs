@@ -93,8 +93,12 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         self.check_draft(draft).await?;
         let (store, convocation) = (Arc::clone(&self.store), rules::convene(draft, by));
-        let convened = async move { store.convene(&convocation).await };
-        Ok(self.observer.commit(convened, |session| Some(Commit::Session(session))).await?)
+        let convened = async move { Ok((store.convene(&convocation).await?, convocation)) };
+        let (session, _) = self
+            .observer
+            .commit(convened, |(session, convocation)| Some(Commit::convened(session, convocation)))
+            .await?;
+        Ok(session)
     }
 
     /// Checks a draft against what is stored.
@@ -488,9 +492,12 @@ impl Tenant {
             let aggregation = Aggregation { session: id, by: by.clone() };
             let store = Arc::clone(&self.store);
             let aggregated = async move { store.aggregate(&aggregation).await };
+            let by = by.by.clone();
             let mut session = self
                 .observer
-                .commit(aggregated, |aggregated| aggregated.as_deref().ok().map(Commit::Session))
+                .commit(aggregated, |aggregated| {
+                    aggregated.as_deref().ok().map(|session| Commit::aggregated(session, by))
+                })
                 .await??;
             if self.is_dry_run {
                 session = rules::without_early_look(session);
@@ -698,7 +705,9 @@ impl Tenant {
         let commit = async move { Ok((store.save_session(&change).await?, change)) };
         let (saved, change) = self
             .observer
-            .commit(commit, |(saved, change)| saved.committed(Commit::Session(&change.session)))
+            .commit(commit, |(saved, change)| {
+                saved.committed(Commit::session(&change.session, &change.acts))
+            })
             .await?;
         if saved == Saved::Saved && (change.opens || change.withdrawn) {
             self.show_what_was_held(&change.session).await;

@@ -210,7 +210,7 @@ impl Tenant {
         let commit = async move { store.file(&filing).await };
         self.observer
             .commit(commit, |filed| match filed {
-                Filed::Filed(take, _) => Some(Commit::Take(take)),
+                Filed::Filed(take, _) => Some(Commit::take(take)),
                 _ => None,
             })
             .await
@@ -553,7 +553,7 @@ impl Tenant {
         Ok(self
             .observer
             .commit(commit, |marked| {
-                marked.as_ref().map(|(_, marks)| Commit::Session(&marks.session))
+                marked.as_ref().map(|(_, marks)| Commit::session(&marks.session, &marks.acts))
             })
             .await?)
     }

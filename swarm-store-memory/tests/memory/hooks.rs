@@ -8,7 +8,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::MailText;
-use swarm_core::{Commit, MemberId, Swarm, SystemEntropy, Tenant, TenantId};
+use swarm_core::{Commit, CommittedRecord, MemberId, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::application;
 
@@ -17,13 +17,17 @@ async fn observer_sees_exactly_the_commits() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
     let observer = move |tenant: &TenantId, commit: Commit<'_>| {
-        let what = match commit {
-            Commit::Session(session) => format!("session {}", session.id),
-            Commit::Member(member) => format!("member {}", member.state),
-            Commit::Document(collection, document) => format!("{collection} {}", document.key),
+        let what = match commit.record {
+            CommittedRecord::Session(session) => format!("session {}", session.id),
+            CommittedRecord::Member(member) => format!("member {}", member.state),
+            CommittedRecord::Document(collection, document) => {
+                format!("{collection} {}", document.key)
+            }
             other => format!("{other:?}"),
         };
-        seen.lock().unwrap().push(format!("{tenant}: {what}"));
+        let by = commit.by.as_ref().map_or("-", Actor::as_str);
+        let act = commit.act.as_deref().unwrap_or("-");
+        seen.lock().unwrap().push(format!("{tenant}: {what}: {act} by {by}"));
     };
     let swarm = Swarm::new(MemoryStore::new(), SystemEntropy)
         .observed_by(observer, |task| drop(tokio::spawn(task)));
@@ -42,7 +46,12 @@ async fn observer_sees_exactly_the_commits() {
     assert!(tenant.reject(&member, &Actor::OPERATOR).await.is_err(), "it is active");
     assert_eq!(
         *told.lock().unwrap(),
-        ["acme: subjects s", "acme: session 1", "acme: member applied", "acme: member approved"]
+        [
+            "acme: subjects s: subject by operator",
+            "acme: session 1: session.convened by operator",
+            "acme: member applied: - by -",
+            "acme: member approved: member.activated by operator",
+        ]
     );
 }
 

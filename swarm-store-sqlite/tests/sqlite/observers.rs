@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use swarm_core::{Commit, Swarm, SystemEntropy, TenantId};
+use swarm_core::{Commit, CommittedRecord, Swarm, SystemEntropy, TenantId};
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::application;
 use tokio::time::sleep;
@@ -24,7 +24,7 @@ async fn observer_hears_of_each_commit_whose_caller_was_dropped() {
     let told = Arc::new(Mutex::new(BTreeSet::new()));
     let hears = Arc::clone(&told);
     let observer = move |_: &TenantId, commit: Commit<'_>| {
-        if let Commit::Member(member) = commit {
+        if let CommittedRecord::Member(member) = commit.record {
             hears.lock().unwrap().insert(member.id.clone());
         }
     };

@@ -144,6 +144,27 @@ impl LogEntry {
         }
     }
 
+    /// Returns who did what the entry says, where the entry names them.
+    pub fn by(&self) -> Option<&Actor> {
+        match self {
+            Self::Take(_) | Self::Opening(_) | Self::CommitteeTake(_) => None,
+            Self::TakeMark(entry) => Some(&entry.by),
+            Self::Session(entry) => Some(&entry.by),
+            Self::Member(entry) => entry.by.as_ref(),
+            Self::Memo(entry) => entry.by.as_ref(),
+            Self::CommitteeDay(entry) => Some(&entry.by),
+            Self::Subject { by, .. }
+            | Self::SubjectSnapshot { by, .. }
+            | Self::Regime { by, .. }
+            | Self::Signal { by, .. }
+            | Self::Operation(
+                Operation::ClockAccepted { by }
+                | Operation::StoreAccepted { by, .. }
+                | Operation::KeyAccepted { by, .. },
+            ) => Some(by),
+        }
+    }
+
     /// Returns the name of the event: the kind, and the act after a dot if the entry has one. A take is filed.
     pub fn event(&self) -> String {
         let kind = self.kind();

@@ -229,11 +229,10 @@ impl CommitteeTenant {
 
     async fn save_member(&self, change: CommitteeMemberChange) -> store::Result<Saved> {
         let store = Arc::clone(&self.store);
-        let commit =
-            async move { Ok((store.save_committee_member(&change).await?, change.member)) };
+        let commit = async move { Ok((store.save_committee_member(&change).await?, change)) };
         let (saved, _) = self
             .observer
-            .commit(commit, |(saved, member)| saved.committed(Commit::CommitteeMember(member)))
+            .commit(commit, |(saved, change)| saved.committed(Commit::committee_member(change)))
             .await?;
         Ok(saved)
     }
@@ -282,7 +281,7 @@ impl CommitteeTenant {
         let store = Arc::clone(&self.store);
         let commit = async move { store.file_committee(&filing).await };
         let filed = self.observer.commit(commit, |filed| match filed {
-            CommitteeFiled::Filed(take) => Some(Commit::CommitteeTake(take)),
+            CommitteeFiled::Filed(take) => Some(Commit::committee_take(take)),
             _ => None,
         });
         filed.await
@@ -463,10 +462,12 @@ impl CommitteeTenant {
 
     async fn save_day(&self, change: CommitteeDayChange) -> store::Result<(Saved, CommitteeDay)> {
         let store = Arc::clone(&self.store);
-        let commit = async move { Ok((store.save_committee_day(&change).await?, change.day)) };
-        self.observer
-            .commit(commit, |(saved, day)| saved.committed(Commit::CommitteeDay(day)))
-            .await
+        let commit = async move { Ok((store.save_committee_day(&change).await?, change)) };
+        let (saved, change) = self
+            .observer
+            .commit(commit, |(saved, change)| saved.committed(Commit::committee_day(change)))
+            .await?;
+        Ok((saved, change.day))
     }
 }
 

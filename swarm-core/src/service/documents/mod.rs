@@ -290,15 +290,17 @@ impl Tenant {
         draft: DocumentDraft,
     ) -> store::Result<Put> {
         let store = Arc::clone(&self.store);
-        let put = async move { store.put_document(collection, &draft).await };
-        self.observer
-            .commit(put, move |put| match put {
+        let put = async move { Ok((store.put_document(collection, &draft).await?, draft)) };
+        let (put, _) = self
+            .observer
+            .commit(put, move |(put, draft)| match put {
                 Put::Created(document) | Put::Replaced(document) => {
-                    Some(Commit::Document(collection, document))
+                    Some(Commit::document(collection, document, draft.act.as_ref()))
                 }
                 _ => None,
             })
-            .await
+            .await?;
+        Ok(put)
     }
 
     pub(super) async fn all<T>(
