@@ -363,6 +363,18 @@ impl Backend for RedbBackend {
         .await
     }
 
+    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        let first = tenant.to_string();
+        self.write("remove", move |database| {
+            let next = first.clone() + "\0";
+            let mut data = database.open_table(DATA).map_err(failed)?;
+            let all = (&*first, &[][..])..(&*next, &[][..]);
+            data.retain_in(all, |_, _| false).map_err(failed)?;
+            Ok(((), true))
+        })
+        .await
+    }
+
     /// No other process has the file open.
     async fn changes(&self) -> Result<Changes> {
         Ok(Changes { now: (self.clock)(), tenants: Some(Vec::new()) })

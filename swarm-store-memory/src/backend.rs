@@ -103,6 +103,11 @@ impl Backend for MemoryBackend {
         Ok(ids)
     }
 
+    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        *lock_to_write(&self.tenant(tenant)) = TenantTables::default();
+        Ok(())
+    }
+
     /// There are no other processes.
     async fn changes(&self) -> Result<Changes> {
         Ok(Changes { now: (self.clock)(), tenants: Some(Vec::new()) })

@@ -173,6 +173,12 @@ impl Backend for PostgresBackend {
         ids.map_err(|failure| failure.of("tenants"))
     }
 
+    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        crate::transfer::remove(&self.database, tenant)
+            .await
+            .map_err(|failure| failure.of("remove"))
+    }
+
     async fn changes(&self) -> Result<Changes> {
         self.last_commits.changes(&self.database.pool, &self.database.schema).await
     }

@@ -106,6 +106,10 @@ impl Backend for RedisBackend {
         Ok(used)
     }
 
+    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        self.tenants.remove(tenant).await
+    }
+
     /// Commits of this process are announced before they are made, and again by the next call of this; takes
     /// only by the latter. A tenant that another process announces is returned twice, the second time when
     /// its commit must have ended.

@@ -100,6 +100,26 @@ impl OpenTenants {
     }
 }
 
+impl OpenTenants {
+    /// Removes all keys of a tenant but the mark of its layout, which processes that have it open count on.
+    pub(crate) async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        const OP: Operation = "remove";
+        const BATCH: usize = 500;
+        let keys = Keys::of(tenant);
+        // Its id has no character that means something in a pattern.
+        let mut names = self.client.scan(OP, &format!("{}*", keys.prefix())).await?;
+        names.retain(|name| *name != keys.layout());
+        // What lists the tenant goes last, so that a removal that stopped half-way can be repeated.
+        names.sort_by_key(|name| guards(&keys).contains(name));
+        changes::announce(&self.client, tenant).await?;
+        for names in names.chunks(BATCH) {
+            let unlink = redis::cmd("UNLINK").arg(names).to_owned();
+            self.client.query::<()>(OP, &unlink).await?;
+        }
+        Ok(())
+    }
+}
+
 /// The keys that exist only if there are records other than transient ones.
 pub(crate) fn guards(keys: &Keys) -> [String; 2] {
     let [records, ..] = keys.lasting();

@@ -114,6 +114,13 @@ impl Statements {
         "SELECT 1 WHERE ".to_owned() + &tables.collect::<Vec<_>>().join(" OR ")
     }
 
+    /// Deletes all that a tenant has, a statement for each table.
+    pub(crate) fn removals(&self) -> Vec<String> {
+        let own = ["log", "logs", "sequences"].into_iter();
+        let tables = own.chain(self.tables.iter().map(|table| table.name));
+        tables.map(|name| format!("DELETE FROM \"{name}\" WHERE tenant = ?1")).collect()
+    }
+
     fn lasting_tables(&self) -> impl Iterator<Item = &'static str> {
         let declared = self.tables.iter().filter(|table| !table.is_transient);
         ["log", "sequences"].into_iter().chain(declared.map(|table| table.name))

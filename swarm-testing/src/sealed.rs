@@ -200,6 +200,10 @@ impl<B: Backend> Backend for Measured<B> {
         self.backend.tenants().await
     }
 
+    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        self.backend.remove(tenant).await
+    }
+
     async fn changes(&self) -> Result<Changes> {
         self.backend.changes().await
     }

@@ -26,6 +26,11 @@ pub trait Transfer: Send + Sync {
     /// Begins to write the records of tenants that have none. Nothing of them can be read before the
     /// commit.
     async fn restore(&self) -> Result<Box<dyn Restore>>;
+
+    /// Removes everything of a tenant: its records, its log and its members' names. There is no way back but a dump. Serve it no more
+    /// before: what is committed meanwhile may stay. A process that has served the tenant takes no writes under its name until an operator
+    /// accepts the store, because the log went back. After an error a part may be left, and another call removes the rest.
+    async fn remove(&self, tenant: &TenantId) -> Result<()>;
 }
 
 /// The records of a tenant at one moment. Dropping it releases what the store holds for it.

@@ -168,6 +168,32 @@ fn copy_is_dump_and_restore_in_one() {
     desk.is_served("sqlite:other.db");
 }
 
+/// Its texts are in no file then, and another tenant keeps what it has.
+#[test]
+fn tenant_is_removed_from_a_store() {
+    const TEXT: &str = "marigoldtext";
+    let desk = Desk::of(|client, author| {
+        let said = serde_json::json!({ "date": DATE, "subjectId": "aurora", "body": TEXT });
+        client.submit(author, author.draft_of(said)).expect(201);
+    });
+    let files = || {
+        let names = ["swarm.db", "swarm.db-wal"].map(|name| desk.path(name));
+        names.iter().filter_map(|path| fs::read(path).ok()).collect::<Vec<_>>().concat()
+    };
+    let has_text = |bytes: &[u8]| bytes.windows(TEXT.len()).any(|found| found == TEXT.as_bytes());
+    assert!(has_text(&files()));
+    let remove = ["remove", "--store=sqlite:swarm.db", "--tenant=default"];
+    desk.fails(&remove, 2, "add --yes");
+    desk.fails(&[&remove[..2], &["--tenant=acme", "--yes"]].concat(), 1, "has no tenant acme");
+    assert!(has_text(&files()), "nothing was removed yet");
+    let removed = desk.succeeds(&[&remove[..], &["--yes"]].concat());
+    assert!(said(&removed).contains("removed default"), "{}", said(&removed));
+    assert!(!has_text(&files()));
+    let dumped = desk.succeeds(&["dump", "--store=sqlite:swarm.db"]);
+    assert!(said(&dumped).contains("dumped 0 tenants"), "{}", said(&dumped));
+    desk.fails(&[&remove[..], &["--yes"]].concat(), 1, "has no tenant default");
+}
+
 /// The log is signed again as it was.
 fn copies_between_stores_dump_the_same() {
     let desk = Desk::new();

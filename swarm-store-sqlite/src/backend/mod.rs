@@ -147,6 +147,20 @@ impl Backend for SqliteBackend {
         found.await.map_err(|failure| failure.of("tenants"))
     }
 
+    /// Commits of other tenants wait until it is done.
+    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        let (removals, id) = (self.statements.removals(), tenant.clone());
+        let removed = self.database.write(move |db| {
+            for removal in &removals {
+                db.execute(removal, [id.as_str()])?;
+            }
+            Ok(())
+        });
+        removed.await.map_err(|failure| failure.of("remove"))?;
+        self.database.scrub().await;
+        Ok(())
+    }
+
     /// If a connection other than the writer's has changed the file, another process may have changed any
     /// tenant.
     async fn changes(&self) -> Result<Changes> {

@@ -150,6 +150,7 @@ macro_rules! backend_cases {
                 discarded_load_leaves_nothing
                 used_tenant_is_not_loaded
                 transient_records_are_kept_by_a_load
+                removed_tenant_has_nothing_left
             }
         }
     };

@@ -152,6 +152,28 @@ pub async fn transient_records_are_kept_by_a_load(backend: Arc<dyn Backend>) {
     expect_eq!(tenant.ids(all(&SCANS)).await, [5, 6]);
 }
 
+/// It may be used again from the beginning, and removed again. Other tenants keep what they have.
+pub async fn removed_tenant_has_nothing_left(backend: Arc<dyn Backend>) {
+    let (removed, other) = pair(&backend).await;
+    for tenant in [&removed, &other] {
+        expect_eq!(loading(tenant, 1).await.commit().await.unwrap(), None);
+        tenant.write(vec![scan(5)]).await;
+        tenant.append(vec![entry("after")]).await;
+    }
+    for _ in 0..2 {
+        backend.remove(&removed.id).await.unwrap();
+        expect_eq!(removed.ids(all(&PARCELS)).await, [0; 0]);
+        expect_eq!(removed.ids(all(&SCANS)).await, [0; 0]);
+        expect_eq!(removed.sequence("parcels").await, 0);
+        expect_eq!((removed.head().await, removed.log().await.len()), (Head::default(), 0));
+        expect_eq!(backend.tenants().await.unwrap().contains(&removed.id), false);
+    }
+    expect_eq!(loading(&removed, 2).await.commit().await.unwrap(), None);
+    expect_eq!((removed.ids(all(&PARCELS)).await, removed.log().await.len()), (vec![2], 1));
+    expect_eq!((other.ids(all(&PARCELS)).await, other.log().await.len()), (vec![1], 2));
+    expect_eq!((other.ids(all(&SCANS)).await, other.sequence("parcels").await), (vec![5], 1));
+}
+
 /// A load of a parcel, a sequence and an entry, which is not committed.
 pub(super) async fn loading(tenant: &Tenant, id: i64) -> Box<dyn Load> {
     let mut load = tenant.backend.load().await.unwrap();

@@ -1,6 +1,6 @@
 //! The port of a storage backend: tables, transactions and a log, and nothing of takes or sessions.
 //!
-//! A backend stores what the [`Records`](crate::store::Records) of this crate declare. It has seven methods, and contains no
+//! A backend stores what the [`Records`](crate::store::Records) of this crate declare. It has eight methods, and contains no
 //! rule. Everything that it must do right is here:
 //!
 //! - **Tenants** share nothing. Every method names the tenant, and no record of another one may show.
@@ -92,6 +92,13 @@ pub trait Backend: Send + Sync + 'static {
     /// # Errors
     /// As [`read`](Self::read).
     async fn tenants(&self) -> Result<Vec<TenantId>>;
+
+    /// Removes everything of a tenant: its records, its sequences and its log. After an error, or if the process was killed, a part may be
+    /// left; another call removes the rest. The caller has stopped all use of the tenant: what a commit writes meanwhile may stay.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    async fn remove(&self, tenant: &TenantId) -> Result<()>;
 
     /// Returns the time, and which tenants **other** processes may have changed since the last call.
     ///

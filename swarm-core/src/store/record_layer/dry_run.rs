@@ -132,6 +132,10 @@ impl<B: Backend> Backend for DryRun<B> {
         self.backend.tenants().await
     }
 
+    async fn remove(&self, _: &TenantId) -> Result<()> {
+        Err(StoreError::misconfigured("remove", "a dry run removes nothing"))
+    }
+
     async fn changes(&self) -> Result<Changes> {
         self.backend.changes().await
     }

@@ -76,6 +76,10 @@ macro_rules! records_store {
             ) -> $crate::store::Result<::std::boxed::Box<dyn $crate::store::Restore>> {
                 $crate::store::Transfer::restore(&self.0).await
             }
+
+            async fn remove(&self, tenant: &$crate::TenantId) -> $crate::store::Result<()> {
+                $crate::store::Transfer::remove(&self.0, tenant).await
+            }
         }
     };
 }

@@ -46,6 +46,10 @@ impl<B: Backend> Transfer for Records<B> {
         let (load, seen) = (self.backend.load().await?, Arc::clone(&self.seen));
         Ok(Box::new(RecordRestore { load, seen, tenants: BTreeMap::new() }))
     }
+
+    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        self.backend.remove(tenant).await
+    }
 }
 
 /// What is dumped, in order.

@@ -9,7 +9,7 @@ use crate::arguments::{
     WatchOptions,
 };
 use crate::member::MemberOptions;
-use crate::transfer::{CopyOptions, DumpOptions, RestoreOptions};
+use crate::transfer::{CopyOptions, DumpOptions, RemoveOptions, RestoreOptions};
 use crate::{Failure, console};
 
 /// Server for signed opinions ("takes") that automated members file on dated sessions before a deadline
@@ -70,6 +70,8 @@ pub(crate) enum Command {
     Restore(RestoreOptions),
     /// Copy the tenants of one store to another, checking everything
     Copy(CopyOptions),
+    /// Remove a tenant from a store with all that it has, for good
+    Remove(RemoveOptions),
     /// Verify a take, its proof, a bundle, two checkpoints or a receipt. Exit status 0: all of it holds; 1: something
     /// does not; 2: it could not be read
     #[command(

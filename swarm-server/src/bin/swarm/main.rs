@@ -69,6 +69,7 @@ async fn main() -> ExitCode {
         Command::Dump(options) => return exit_code(transfer::dump(options).await),
         Command::Restore(options) => return exit_code(transfer::restore(options).await),
         Command::Copy(options) => return exit_code(transfer::copy(options).await),
+        Command::Remove(options) => return exit_code(transfer::remove(options).await),
     };
     if let Err(failure) = &ended {
         console::warn(&format!("swarm: {failure}"));

@@ -43,6 +43,10 @@ pub(super) enum Fault {
     LoadedThoughDiscarded,
     /// Each tenant of a load is committed by itself.
     LoadedOneByOne,
+    /// Nothing of a tenant is removed.
+    NothingRemoved,
+    /// Of every tenant.
+    EverythingRemoved,
     /// Before a load is committed.
     Loading(fn(&mut Transaction)),
     Tenants(fn(&mut Vec<TenantId>)),
@@ -144,6 +148,20 @@ impl Backend for BrokenBackend {
             change(&mut tenants);
         }
         Ok(tenants)
+    }
+
+    async fn remove(&self, id: &TenantId) -> Result<()> {
+        match self.fault {
+            Fault::NothingRemoved => return Ok(()),
+            Fault::EverythingRemoved => {
+                for other in self.memory.tenants().await? {
+                    self.memory.remove(&other).await?;
+                }
+            }
+            _ => self.memory.remove(id).await?,
+        }
+        announce(&self.announced, self.process, id);
+        Ok(())
     }
 
     async fn changes(&self) -> Result<Changes> {

@@ -267,6 +267,10 @@ plant! {
             => loaded_log_and_sequences_are_continued;
         TransientRecordsRemoved: Loading(|transaction| transaction.writes.extend(transient().map(|table| Write::Remove(Range::all(table)))))
             => transient_records_are_kept_by_a_load;
+        RemovedTenantIsKept: NothingRemoved
+            => removed_tenant_has_nothing_left;
+        AllTenantsAreRemoved: EverythingRemoved
+            => removed_tenant_has_nothing_left;
     }
     durability, durability {
         RecordsForgotten: Rows(|_, rows| rows.clear())

@@ -130,6 +130,10 @@ impl Transfer for Broken {
         let (memory, fault) = (self.memory.clone(), Arc::clone(&self.fault));
         Ok(Box::new(BrokenRestore { memory, fault, restore, first: None }))
     }
+
+    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+        Transfer::remove(&self.memory, tenant).await
+    }
 }
 
 struct BrokenDump {

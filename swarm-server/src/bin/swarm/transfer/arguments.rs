@@ -71,6 +71,21 @@ pub(crate) struct CopyOptions {
     pub(super) tenant: Option<TenantId>,
 }
 
+/// The flags of `swarm remove`.
+#[derive(Args)]
+#[command(after_help = "Example: swarm remove --store sqlite:swarm.db --tenant acme\n\n\
+                  Take the tenant out of the configuration and stop or restart each server first. Back it up with swarm dump")]
+pub(crate) struct RemoveOptions {
+    #[command(flatten)]
+    pub(super) source: Source,
+    /// The tenant
+    #[arg(long, value_name = "ID", value_parser = tenant)]
+    pub(super) tenant: TenantId,
+    /// Do not ask
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
 fn tenant(text: &str) -> Result<TenantId, String> {
     TenantId::parse(text).map_err(|invalid| invalid.to_string())
 }

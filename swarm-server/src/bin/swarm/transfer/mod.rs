@@ -1,4 +1,4 @@
-//! `swarm dump`, `swarm restore` and `swarm copy`: move tenants between stores (API.md, 13.3).
+//! `swarm dump`, `swarm restore`, `swarm copy` and `swarm remove`: move tenants between stores, and out of them (API.md, 13.3).
 
 mod arguments;
 mod copy;
@@ -6,6 +6,7 @@ mod dump;
 #[cfg(feature = "sqlite")]
 mod index_on_disk;
 mod opened;
+mod remove;
 mod restore;
 mod signatures;
 mod target;
@@ -13,7 +14,7 @@ mod target;
 use swarm_core::store::Stored;
 use swarm_core::{StoreError, StoreErrorKind, TenantId};
 
-pub(crate) use arguments::{CopyOptions, DumpOptions, RestoreOptions};
+pub(crate) use arguments::{CopyOptions, DumpOptions, RemoveOptions, RestoreOptions};
 
 use crate::command::Progress;
 use crate::failure::{CommandError, with_causes};
@@ -23,6 +24,7 @@ const PROGRAM: &str = concat!("swarm ", env!("CARGO_PKG_VERSION"));
 
 pub(crate) use copy::run as copy;
 pub(crate) use dump::run as dump;
+pub(crate) use remove::run as remove;
 pub(crate) use restore::run as restore;
 
 /// The failure of a store as the error of a command.
