@@ -33,6 +33,7 @@ pub fn status(
         #[serde(flatten)]
         desk: &'a DeskStatus,
         certificate: Option<Timestamp>,
+        export: Option<&'a str>,
         log: &'a LogStatus,
         committee: Option<Committee<'a>>,
         agenda: &'a Agenda,
@@ -44,12 +45,13 @@ pub fn status(
         filed: usize,
         missing: &'a [CommitteeMemberId],
     }
-    let ServerStatus { ready, warnings, certificate, log } = server;
+    let ServerStatus { ready, warnings, certificate, export_fault, log, .. } = server;
     Answer::ok(&Status {
         ready: *ready,
         warnings,
         desk,
         certificate: *certificate,
+        export: export_fault.as_deref(),
         log,
         committee: committee.map(|day| Committee {
             date: day.date,

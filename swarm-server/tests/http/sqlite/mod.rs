@@ -87,6 +87,11 @@ fn foreign_file_fails_the_start_and_is_unchanged() {
 }
 
 /// Compiles a library of this folder; returns its path.
+/// The library that lets the disk of a program be full, or fail, as a file says.
+pub fn disk_library() -> String {
+    library("disk.c")
+}
+
 fn library(source: &str) -> String {
     let library = format!("{source}-{}.so", fresh_nonce());
     let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(library);
