@@ -62,7 +62,7 @@ async fn server(request: &RequestContext) -> Result<ServerStatus, Error> {
         },
         certificate: request.site.certificate_expiry(),
         export_fault: request.site.export_fault(request.tenant().id()),
-        sends_mail: request.site.sends_mail(),
+        has_mail_server: request.site.sends_mail(),
         log: LogStatus {
             size: request.tenant().log_size().await?,
             signed: signed.as_ref().map(size_of),

@@ -109,7 +109,7 @@ impl Tenant {
         agenda.add_sessions(desk, &names, now);
         agenda.needs.extend(outcomes);
         agenda.add_applications(desk.applications);
-        agenda.add_mail(&desk.mail, server.sends_mail, now);
+        agenda.add_mail(&desk.mail, server.has_mail_server, now);
         agenda.add_webhooks(desk);
         agenda.add_schedule(desk, &names, now);
         if let Some(day) = committee.filter(|day| day.deadline_utc >= now) {

@@ -49,8 +49,8 @@ pub struct ServerStatus {
     pub certificate: Option<Timestamp>,
     /// Why the briefs of the committee could not be exported the last time.
     pub export_fault: Option<String>,
-    /// Whether messages are sent, or stay in the outbox.
-    pub sends_mail: bool,
+    /// Whether there is a mail server: without one, messages stay in the outbox.
+    pub has_mail_server: bool,
     /// The log.
     pub log: LogStatus,
 }

@@ -292,6 +292,15 @@ fn status_of_a_server_without_mail_says_that_messages_stay() {
     let fine = status["agenda"]["fine"].as_array().unwrap();
     let mail = fine.iter().find(|item| item["code"] == "mail").unwrap();
     assert_eq!(mail["message"], "1 message stays in the outbox: there is no mail server");
+    assert_eq!(status["mailServer"], false);
+    let line = "mail: 1 queued, 0 failed, 0 undeliverable; there is no mail server\n";
+    assert!(user.admin("status").ok().contains(line));
+    let test = user.admin("mail test ada@acme.example");
+    assert!(
+        test.err.contains("message 2 stays in the outbox: there is no mail server"),
+        "{}",
+        test.err
+    );
 }
 
 #[test]
