@@ -1,14 +1,13 @@
 //! The binary `swarm`: start, stop, configuration, logs, exports, demo.
 
 use std::net::TcpStream;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use swarm_core::domain::AdminTokenHash;
 use swarm_redis_testing::wait_until;
 
 use crate::harness::{ADMIN, Author};
-use crate::program::{Program, configuration, refusal, swarm};
+use crate::program::{Program, configuration, refusal, scratch_folder, swarm};
 
 #[test]
 fn shutdown_completes_requests_in_flight_and_exits_0() {
@@ -197,7 +196,7 @@ fn invalid_configuration_is_named_and_fails_the_start() {
 
 #[test]
 fn briefs_are_exported_whole_and_stale_ones_removed() {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("briefs");
+    let folder = scratch_folder().join("briefs");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("gone.json"), r#"{"member":{"id":"gone"}}"#).unwrap();
@@ -273,7 +272,7 @@ fn export_that_fails_is_told_everywhere_until_it_succeeds() {
     assert!(metric(1));
     assert!(user.admin("status").ok().contains(&message));
     let visitor = crate::console::visitor::Visitor::signed_in(client);
-    visitor.get("/operate").expect(200).says("the briefs of the committee are not exported");
+    visitor.get("/operate").expect(200).says("The briefs of the committee are not exported");
 
     std::fs::remove_file(&briefs).unwrap();
     wait_until("they are exported", || briefs.join("ada.json").exists());

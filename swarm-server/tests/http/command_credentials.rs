@@ -170,7 +170,7 @@ fn claim_at_another_address_than_the_public_origin_says_what_to_do() {
     let refused = user.with(&["member", "claim"], &[]);
     for words in [
         &*format!(
-            "the challenge is for https://desk.example, not for {}: nothing was signed",
+            "the challenge is for \"https://desk.example\", not for {}: nothing was signed",
             service.url
         ),
         "run: swarm member address https://desk.example",

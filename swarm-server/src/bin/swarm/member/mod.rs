@@ -10,7 +10,7 @@ mod submit;
 
 use std::path::Path;
 
-use swarm_client::{Client, Error, printable};
+use swarm_client::{Client, Error};
 use swarm_core::domain::SubjectId;
 use swarm_core::json::Json;
 use swarm_core::{MemberId, SessionId};
@@ -168,8 +168,7 @@ fn claim(profile: &Profile, client: &Client, command: &str) -> Result<(), Comman
         Error::Refused(refused) => {
             CommandError::Refused(format!("{refused}; see: {command} status"))
         }
-        Error::OtherService { ref named, .. } if !named.is_empty() => {
-            let named = printable(named);
+        Error::OtherService { ref named, .. } if is_plain_address(named) => {
             CommandError::Refused(format!(
                 "{error}; if the service is known as {named}, run: {command} address {named}, and claim again"
             ))
@@ -179,6 +178,12 @@ fn claim(profile: &Profile, client: &Client, command: &str) -> Result<(), Comman
     profile.claim(|| client.claim(&key, &member).map_err(refused))?;
     note(&format!("the token is claimed; next: {command} {FILE}"));
     Ok(())
+}
+
+/// Whether a service's name for itself is an address that can stand in a command without quotes.
+fn is_plain_address(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/.-_~%[]".contains(&byte);
+    text.starts_with("http") && text.bytes().all(is_plain)
 }
 
 /// A brief is a document for programs: it is always JSON.
