@@ -14,8 +14,6 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::job::PAUSE;
-
 /// How long the store does not answer, or is not ready, before webhooks are told.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -23,7 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const ATTEMPT_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_ATTEMPTS: u32 = 10;
 
-/// Whether a store is ready, as `/readyz` says. All tenants share it, and the store is asked once in [`PAUSE`].
+/// The time between two questions whether the store is ready. SQLite answers after a write.
+const ASK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Whether a store is ready, as `/readyz` says. All tenants share it, so that the store is asked once for all of them.
 pub struct StoreReadiness {
     swarm: Swarm,
     last: Mutex<Option<(Instant, Option<String>)>>,
@@ -39,7 +40,7 @@ impl StoreReadiness {
     async fn refusal(&self) -> Option<String> {
         let mut last = self.last.lock().await;
         match &*last {
-            Some((at, refusal)) if at.elapsed() < PAUSE => refusal.clone(),
+            Some((at, refusal)) if at.elapsed() < ASK_INTERVAL => refusal.clone(),
             _ => {
                 let refusal = match self.swarm.ready().await {
                     Err(Error::Store(error)) if error.kind() == StoreErrorKind::Misconfigured => {
