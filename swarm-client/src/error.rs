@@ -22,7 +22,7 @@ pub enum Error {
     Unreadable(String),
     /// The challenge names another service than the one that was asked.
     #[error(
-        "the challenge is for {:?}, not for {expected}: nothing was signed",
+        "the challenge is for {}, not for {expected}: nothing was signed",
         printable(.named)
     )]
     OtherService {

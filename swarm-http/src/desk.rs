@@ -36,6 +36,15 @@ impl Desk {
     }
 }
 
+/// Why the store is not ready, as `/readyz` says it.
+pub(crate) fn not_ready(error: &Error) -> String {
+    let cause = match error {
+        Error::Store(error) => error.public_cause(),
+        _ => None,
+    };
+    cause.map_or_else(|| with_causes(error), |cause| format!("the store is not ready: {cause}"))
+}
+
 async fn server(request: &RequestContext) -> Result<ServerStatus, Error> {
     let ready = request.site.ready().await;
     let signed = match request.signed_log() {
@@ -49,9 +58,11 @@ async fn server(request: &RequestContext) -> Result<ServerStatus, Error> {
         ready: ready.is_ok(),
         warnings: match ready {
             Ok(ready) => ready.warnings,
-            Err(error) => vec![with_causes(&error).to_string()],
+            Err(error) => vec![not_ready(&error)],
         },
         certificate: request.site.certificate_expiry(),
+        export_fault: request.site.export_fault(request.tenant().id()),
+        has_mail_server: request.site.sends_mail(),
         log: LogStatus {
             size: request.tenant().log_size().await?,
             signed: signed.as_ref().map(size_of),

@@ -1,5 +1,6 @@
 //! A site: the tenants that one server serves, and the state that they share.
 
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::{Damage, SignedLog};
 use swarm_core::store::{ChangeFeed, Readiness, StoreError, StoreErrorKind};
-use swarm_core::{CommitteeTenant, Error, Tenant, TenantId, Timestamp};
+use swarm_core::{CommitteeTenant, Error, Swarm, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
 
@@ -35,6 +36,10 @@ pub struct Site {
     pub(crate) metrics: Metrics,
     operations_apart: bool,
     certificate: Option<CertificateExpiry>,
+    /// Why briefs could not be exported the last time, of the tenants that this happened to.
+    export_faults: fn() -> BTreeMap<TenantId, String>,
+    /// Whether messages are delivered.
+    sends_mail: bool,
     /// Limits the memory for bodies and answers in flight.
     pub(crate) budget: Budget,
     /// The clients behind a trusted proxy.
@@ -92,6 +97,8 @@ impl Site {
             metrics: Metrics::default(),
             operations_apart: false,
             certificate: None,
+            export_faults: BTreeMap::new,
+            sends_mail: true,
             budget: Budget::default(),
             scheduler: Scheduler::default(),
             cache: Arc::new(AnswerCache::new(Arc::clone(&workers))),
@@ -164,10 +171,19 @@ impl Site {
         self
     }
 
-    /// Exposes `failing`, the number of tenants whose briefs could not be exported the last time, as `swarm_exports_failing`.
+    /// Shows in the status of each tenant why its briefs could not be exported the last time, as `faults` says of those that
+    /// fail, and exposes their number as `swarm_exports_failing`.
     #[must_use]
-    pub fn with_failing_exports(mut self, failing: fn() -> u64) -> Self {
-        self.metrics.show_failing_exports(failing);
+    pub fn with_export_faults(mut self, faults: fn() -> BTreeMap<TenantId, String>) -> Self {
+        self.metrics.show_failing_exports(faults);
+        self.export_faults = faults;
+        self
+    }
+
+    /// Says in the status that messages stay in the outbox, for a server without mail delivery.
+    #[must_use]
+    pub fn without_mail(mut self) -> Self {
+        self.sends_mail = false;
         self
     }
 
@@ -224,6 +240,11 @@ impl Site {
         self.tenants.services().committees.is_some()
     }
 
+    /// The service of interface A on the store, for all tenants.
+    pub fn swarm(&self) -> &Swarm {
+        &self.tenants.services().swarm
+    }
+
     /// The background work for the tenants of the site, including the counts of `/metrics`. Add mail delivery,
     /// and run it alongside the server.
     pub fn maintenance(self: &Arc<Self>) -> Maintenance<Self> {
@@ -233,8 +254,8 @@ impl Site {
     }
 
     /// Checks the readiness of the store, as `/readyz` does, and sets `swarm_store_warnings` of `/metrics` to
-    /// the number of its warnings; a store that is not ready counts as one. Call it once before serving, so
-    /// that the gauge is right from the start.
+    /// the number of warnings that are about the store; a store that is not ready counts as one. Witnesses, timestamps and the
+    /// certificate have gauges of their own. Call it once before serving, so that the gauge is right from the start.
     ///
     /// # Errors
     /// [`Error::Store`] if the store does not answer or is not to be used.
@@ -259,15 +280,27 @@ impl Site {
             }
         }
         if let Ok(readiness) = &mut ready {
+            readiness.warnings.extend(self.clocks.warning());
+        }
+        self.metrics.store_warns(ready.as_ref().map_or(1, |readiness| readiness.warnings.len()));
+        if let Ok(readiness) = &mut ready {
             readiness.warnings.extend(self.disputes());
             readiness.warnings.extend(self.missed_timestamps());
-            readiness.warnings.extend(self.clocks.warning());
             readiness
                 .warnings
                 .extend(self.certificate.as_ref().and_then(CertificateExpiry::warning));
         }
-        self.metrics.store_warns(ready.as_ref().map_or(1, |readiness| readiness.warnings.len()));
         ready
+    }
+
+    /// Why the briefs of this tenant could not be exported the last time.
+    pub(crate) fn export_fault(&self, tenant: &TenantId) -> Option<String> {
+        (self.export_faults)().remove(tenant)
+    }
+
+    /// Whether messages are delivered.
+    pub(crate) fn sends_mail(&self) -> bool {
+        self.sends_mail
     }
 
     /// When the certificate in use expires, if that is known.

@@ -60,6 +60,7 @@ pub use directory::{Directory, ListedTenant, MaintainedTenant, TenantList};
 pub use job::{Job, Next, PAUSE};
 pub use log::{CheckEntries, SignLog};
 pub use mail::{DeliverMail, LogQueuedMail, RemindMembers, Reminding};
+pub use outage::StoreReadiness;
 pub use sessions::{CloseWindows, FollowSchedule};
 pub use timestamps::TimestampCheckpoints;
 pub use webhooks::DeliverWebhooks;

@@ -1,26 +1,69 @@
-//! A store that does not answer: webhooks are told from memory, since the store cannot keep what they are told.
+//! A store that does not answer, or that is not ready: webhooks are told from memory, since the store cannot keep what they are
+//! told.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::rules::STORE_REFUSED;
 use swarm_core::service::WebhookSender;
 use swarm_core::store::StoreErrorKind;
-use swarm_core::{Error, Tenant, Timestamp};
+use swarm_core::{Error, Swarm, Tenant, Timestamp};
+use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// How long the store does not answer before webhooks are told.
+/// How long the store does not answer, or is not ready, before webhooks are told.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The time between two attempts to tell a webhook, and the most of them in an outage.
 const ATTEMPT_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_ATTEMPTS: u32 = 10;
 
-/// What is known of whether the store answers.
-#[derive(Default)]
+/// The time between two questions whether the store is ready. SQLite answers after a write.
+const ASK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Whether a store is ready, as `/readyz` says. All tenants share it, so that the store is asked once for all of them.
+pub struct StoreReadiness {
+    swarm: Swarm,
+    last: Mutex<Option<(Instant, Option<String>)>>,
+}
+
+impl StoreReadiness {
+    /// Asks the store of this service.
+    pub fn new(swarm: Swarm) -> Self {
+        Self { swarm, last: Mutex::default() }
+    }
+
+    /// Why the store is not to be used, if it answers so: its disk or its memory is full, or its settings are unsafe.
+    async fn refusal(&self) -> Option<String> {
+        let mut last = self.last.lock().await;
+        match &*last {
+            Some((at, refusal)) if at.elapsed() < ASK_INTERVAL => refusal.clone(),
+            _ => {
+                let refusal = match self.swarm.ready().await {
+                    Err(Error::Store(error)) if error.kind() == StoreErrorKind::Misconfigured => {
+                        error.public_cause()
+                    }
+                    _ => None,
+                };
+                *last = Some((Instant::now(), refusal.clone()));
+                refusal
+            }
+        }
+    }
+}
+
+impl fmt::Debug for StoreReadiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreReadiness").finish_non_exhaustive()
+    }
+}
+
+/// What is known of whether the store answers, and is ready.
 pub(crate) struct OutageWatch {
+    readiness: Arc<StoreReadiness>,
     /// The last time by the store's clock, and when it was read.
     clock: Option<(Timestamp, Instant)>,
     outage: Option<Outage>,
@@ -38,6 +81,20 @@ struct Outage {
 }
 
 impl OutageWatch {
+    pub(crate) fn new(readiness: Arc<StoreReadiness>) -> Self {
+        Self { readiness, clock: None, outage: None }
+    }
+
+    /// Why the store is not to be used, if it answers so.
+    pub(crate) async fn refusal(&self) -> Option<String> {
+        self.readiness.refusal().await
+    }
+
+    /// Notes the time by the store's clock, by which an outage is dated.
+    pub(crate) fn read_clock(&mut self, now: Timestamp) {
+        self.clock = Some((now, Instant::now()));
+    }
+
     /// Notes that the store answered, and when that was by its clock. After an outage that webhooks were told of, it
     /// leaves a notice for them.
     pub(crate) async fn answered(&mut self, tenant: &Tenant, now: Timestamp) -> Result<(), Error> {
@@ -45,7 +102,7 @@ impl OutageWatch {
             tenant.note_store_answers(outage.since).await?;
         }
         self.outage = None;
-        self.clock = Some((now, Instant::now()));
+        self.read_clock(now);
         Ok(())
     }
 
@@ -54,8 +111,7 @@ impl OutageWatch {
         self.outage.is_some()
     }
 
-    /// Notes that a call failed. Once the store has not answered for [`PATIENCE`], each webhook that wants to know is told,
-    /// until it accepts that.
+    /// Notes that a call failed, perhaps since the store is not ready.
     pub(crate) async fn failed(
         &mut self,
         tenant: &Tenant,
@@ -64,8 +120,23 @@ impl OutageWatch {
     ) {
         let is_unanswered =
             matches!(error, Error::Store(error) if error.kind() == StoreErrorKind::Unavailable);
+        if is_unanswered {
+            let refusal = self.refusal().await;
+            let reason = refusal.as_deref().unwrap_or("the store does not answer");
+            self.goes_on(tenant, sender, reason).await;
+        }
+    }
+
+    /// Notes that the store does not answer, or is not ready. Once that has lasted for [`PATIENCE`], each webhook that wants to
+    /// know is told, until it accepts that.
+    pub(crate) async fn goes_on(
+        &mut self,
+        tenant: &Tenant,
+        sender: &Arc<dyn WebhookSender>,
+        reason: &str,
+    ) {
         // Without a reading of the store's clock nothing can be dated.
-        let Some((known, read_at)) = self.clock.filter(|_| is_unanswered) else { return };
+        let Some((known, read_at)) = self.clock else { return };
         let now = Instant::now();
         let at = |moment: Instant| {
             let passed = i64::try_from((moment - read_at).as_millis()).unwrap_or(i64::MAX);
@@ -89,7 +160,7 @@ impl OutageWatch {
             if !settings.wants(STORE_REFUSED) || outage.told.contains(&settings.url) {
                 continue;
             }
-            let request = Tenant::outage_request(settings, outage.since, at(now));
+            let request = Tenant::outage_request(settings, outage.since, reason, at(now));
             let (sender, url) = (Arc::clone(sender), settings.url.clone());
             sending.spawn(async move { sender.send(request).await.is_ok().then_some(url) });
         }

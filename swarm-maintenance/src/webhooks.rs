@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next, PAUSE, report};
-use crate::outage::OutageWatch;
+use crate::outage::{OutageWatch, StoreReadiness};
 
 /// How long a round waits for receivers. Those that take longer are waited for in the next rounds.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -39,11 +39,11 @@ pub struct DeliverWebhooks {
 }
 
 impl DeliverWebhooks {
-    /// A job that posts with this sender.
-    pub fn new(sender: Arc<dyn WebhookSender>) -> Self {
+    /// A job that posts with this sender, and tells webhooks of a store that is not ready.
+    pub fn new(sender: Arc<dyn WebhookSender>, readiness: Arc<StoreReadiness>) -> Self {
         let (sending, busy, faults) = (JoinSet::new(), HashMap::new(), HashMap::new());
         let (removed_at, condition, watched_at) = (None, StoreCondition::Unknown, None);
-        let outages = OutageWatch::default();
+        let outages = OutageWatch::new(readiness);
         Self { sender, sending, busy, faults, removed_at, condition, watched_at, outages }
     }
 
@@ -104,6 +104,11 @@ impl DeliverWebhooks {
         if self.outages.is_out() || self.watched_at.is_none_or(|at| at.elapsed() >= PAUSE) {
             self.watched_at = Some(Instant::now());
             let now = tenant.now().await?;
+            if let Some(reason) = self.outages.refusal().await {
+                self.outages.read_clock(now);
+                self.outages.goes_on(tenant, &self.sender, &reason).await;
+                return Ok(Next::In(PAUSE));
+            }
             self.outages.answered(tenant, now).await?;
             if tenant.note_store_condition(&mut self.condition).await? {
                 return Ok(Next::Soon);

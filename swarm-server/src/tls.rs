@@ -73,7 +73,8 @@ impl TlsCertificate {
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&self.0) as Arc<dyn ResolvesServerCert>);
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        // Probes may offer HTTP/1.0 alone.
+        config.alpn_protocols = vec![b"http/1.1".to_vec(), b"http/1.0".to_vec()];
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 }

@@ -40,7 +40,9 @@ pub fn erasure(texts: bool) -> Caution {
 
 /// What a new token or a new key of a member means, of either interface.
 pub fn replaced_credential() -> Caution {
-    Caution::irreversible("the one in use stops working at once; the new one is shown once")
+    Caution::irreversible(
+        "the token or key in use stops working at once; the new one is shown once",
+    )
 }
 
 /// What accepting the store, its clock or a key means.

@@ -49,9 +49,11 @@ impl MailText for StandardMailText {
             body: format!(
                 "Hello {name},\n\n\
                  your application to {origin} was approved. Your member id is {id}.\n\n\
-                 Claim your bearer token with the key that you applied with: ask for a challenge \
-                 at\n{challenge}, sign it, and post the proof to\n\
-                 {claim}. The token is shown once.\n"
+                 Claim your bearer token with the key that you applied with. If you applied with the \
+                 program swarm, run: swarm member claim\n\n\
+                 Else ask for a challenge at\n{challenge}, sign it, and post the proof to\n\
+                 {claim}. The token is shown once. The guide, with code that runs, is at\n\
+                 {origin}/skill.md.\n"
             ),
         }
     }

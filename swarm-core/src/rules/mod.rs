@@ -90,8 +90,8 @@ pub use warnings::{NamedMemo, Warning, warnings};
 pub use webhooks::{
     CLOSING_EVENT, DeliveryChange, DeliveryFault, MAX_QUEUED_DELIVERIES, STORE_READY,
     STORE_REFUSED, TEST_EVENT, WEBHOOK_RETENTION_MILLIS, WebhookChange, application_received,
-    closing_delivery, entry_delivery, is_past_delivery, lease_delivery, mail_undelivered,
-    notice_delivery, outage_delivery, retry_delivery, schedule_skipped, settle_delivery,
-    store_answers, store_condition, test_delivery,
+    closing_delivery, entry_delivery, erase_from_delivery, is_past_delivery, lease_delivery,
+    mail_undelivered, notice_delivery, outage_delivery, retry_delivery, schedule_skipped,
+    settle_delivery, store_answers, store_condition, test_delivery,
 };
 pub use withholding::{TakeMark, TakeMarks, erase_texts, restore, withhold};

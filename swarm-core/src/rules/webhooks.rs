@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::erasure::ERASED;
 use super::mail::{LEASE_MILLIS, MAX_MAIL_ATTEMPTS, backoff};
 use super::{ScheduledWindow, Versioned};
-use crate::domain::json::write;
+use crate::domain::json::{Json, write};
 use crate::domain::{
     Actor, Day, Delivery, DeliveryDraft, DeliveryState, Digest, LogLine, MailState, Member,
     MemberId, Message, MessageId, Name, Notice, NoticeDraft, OperatorAct, Session, SubjectId,
@@ -119,6 +120,39 @@ fn delivery(url: &str, cause: &str, event: &str, at: Timestamp, data: &str) -> D
     DeliveryDraft { url: url.to_owned(), event_id, event: event.to_owned(), body }
 }
 
+/// Erases the name of a member from a delivery that has it. `None` if it has not.
+pub fn erase_from_delivery(
+    delivery: &Versioned<Delivery>,
+    member: &MemberId,
+) -> Option<DeliveryChange> {
+    let draft = &delivery.record.draft;
+    if draft.event != CLOSING_EVENT {
+        return None;
+    }
+    let mut body = Json::read(draft.body.as_bytes()).ok()?.into_object();
+    let Json::Object(data) = body.get_mut("data")? else { return None };
+    let Json::List(missing) = data.get_mut("missing")? else { return None };
+    let mut is_changed = false;
+    for row in missing {
+        let Json::Object(row) = row else { continue };
+        if row.get_mut("memberId") != Some(&mut Json::from(member.as_str())) {
+            continue;
+        }
+        let name = row.get_mut("name")?;
+        is_changed |= *name != Json::from(ERASED);
+        *name = Json::from(ERASED);
+    }
+    is_changed.then(|| DeliveryChange {
+        delivery: Delivery {
+            draft: DeliveryDraft { body: write(&body), ..draft.clone() },
+            ..Delivery::clone(&delivery.record)
+        },
+        expected: delivery.version,
+        operator_act: None,
+        wakes: false,
+    })
+}
+
 /// Returns the notice: somebody applied.
 pub fn application_received(member: &Member) -> NoticeDraft {
     #[derive(Serialize)]
@@ -171,16 +205,16 @@ pub fn store_condition(is_ready: bool, occasion: &str, reason: &str) -> NoticeDr
     NoticeDraft { event, name: occasion.to_owned(), data: write(&Condition { reason }) }
 }
 
-/// Returns a delivery of `store.refused` for a store that has not answered since this time. The delivery is kept in memory, since
-/// no store can keep it.
-pub fn outage_delivery(url: &str, since: Timestamp) -> DeliveryDraft {
-    let notice = store_condition(false, "", "the store does not answer");
+/// Returns a delivery of `store.refused` for a store that does not answer, or is not ready, since this time. The delivery is kept in
+/// memory, since no store can keep it.
+pub fn outage_delivery(url: &str, since: Timestamp, reason: &str) -> DeliveryDraft {
+    let notice = store_condition(false, "", reason);
     delivery(url, &format!("outage {since}"), STORE_REFUSED, since, &notice.data)
 }
 
-/// Returns the notice: the store answers again, after an outage since this time.
+/// Returns the notice: the store is ready again, after an outage since this time.
 pub fn store_answers(since: Timestamp) -> NoticeDraft {
-    store_condition(true, &format!("outage {since}"), "the store answers again")
+    store_condition(true, &format!("outage {since}"), "the store is ready again")
 }
 
 /// Leases a delivery for an attempt, if it is due.

@@ -81,6 +81,8 @@ pub enum AgendaCode {
     Committee,
     /// The certificate of the server.
     Certificate,
+    /// The export of the committee's briefs.
+    Export,
 }
 
 impl Tenant {
@@ -107,7 +109,7 @@ impl Tenant {
         agenda.add_sessions(desk, &names, now);
         agenda.needs.extend(outcomes);
         agenda.add_applications(desk.applications);
-        agenda.add_mail(&desk.mail, now);
+        agenda.add_mail(&desk.mail, server.has_mail_server, now);
         agenda.add_webhooks(desk);
         agenda.add_schedule(desk, &names, now);
         if let Some(day) = committee.filter(|day| day.deadline_utc >= now) {
@@ -162,6 +164,10 @@ impl Agenda {
 
     /// What the server says comes before all else.
     fn add_server(&mut self, server: &ServerStatus) {
+        if let Some(fault) = &server.export_fault {
+            let message = format!("the briefs of the committee are not exported: {fault}");
+            self.needs.insert(0, AgendaItem::new(AgendaCode::Export, message));
+        }
         let items = server.warnings.iter().map(|it| AgendaItem::new(AgendaCode::Store, it.clone()));
         self.needs.splice(0..0, items);
         if !server.ready && server.warnings.is_empty() {
@@ -216,7 +222,8 @@ impl Agenda {
         }
     }
 
-    fn add_mail(&mut self, mail: &MailStatus, now: Timestamp) {
+    fn add_mail(&mut self, mail: &MailStatus, is_sent: bool, now: Timestamp) {
+        const NO_SERVER: &str = ": there is no mail server";
         let undelivered = mail.failed + mail.undeliverable;
         if undelivered > 0 {
             let message =
@@ -226,8 +233,9 @@ impl Agenda {
         let is_stuck =
             mail.oldest.is_some_and(|oldest| now.millis() - oldest.millis() > MAIL_PATIENCE_MILLIS);
         if is_stuck {
-            let message =
-                format!("{} not sent yet", counted(mail.queued, "message is", "messages are"));
+            let why = if is_sent { "" } else { NO_SERVER };
+            let queued = counted(mail.queued, "message is", "messages are");
+            let message = format!("{queued} not sent yet{why}");
             let item = AgendaItem::new(AgendaCode::Mail, message);
             self.needs.push(AgendaItem { at: mail.oldest, ..item });
         }
@@ -236,9 +244,13 @@ impl Agenda {
                 AgendaCode::Mail,
                 match mail.queued {
                     0 => "all mail is sent".to_owned(),
-                    queued => format!(
+                    queued if is_sent => format!(
                         "{} about to be sent",
                         counted(queued, "message is", "messages are")
+                    ),
+                    queued => format!(
+                        "{} in the outbox{NO_SERVER}",
+                        counted(queued, "message stays", "messages stay")
                     ),
                 },
             );

@@ -47,6 +47,10 @@ pub struct ServerStatus {
     pub warnings: Vec<String>,
     /// When the certificate expires, if the server has one.
     pub certificate: Option<Timestamp>,
+    /// Why the briefs of the committee could not be exported the last time.
+    pub export_fault: Option<String>,
+    /// Whether there is a mail server: without one, messages stay in the outbox.
+    pub has_mail_server: bool,
     /// The log.
     pub log: LogStatus,
 }

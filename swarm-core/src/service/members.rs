@@ -488,9 +488,9 @@ impl Tenant {
 
 /// Erasure of personal data, and the retention of applications (API.md, 7.8).
 impl Tenant {
-    /// Permanently erases name, contact, lens and memos of a member that is not active, and the messages to it.
-    /// Returns its state. Its takes stay; with `texts`, their write-ups and memo addresses are withheld and erased. A second call erases what an interrupted first call left, and changes
-    /// nothing otherwise.
+    /// Permanently erases name, contact, lens and memos of a member that is not active, the messages to it, and its name in what
+    /// webhooks were told. Returns its state. Its takes stay; with `texts`, their write-ups and memo addresses are withheld and
+    /// erased. A second call erases what an interrupted first call left, and changes nothing otherwise.
     ///
     /// # Errors
     /// [`Refusal::NotFound`];
@@ -512,6 +512,7 @@ impl Tenant {
             self.erase_messages(&member.record).await?;
         }
         self.erase_memos(id, by).await?;
+        self.erase_from_deliveries(id).await?;
         self.review(id, |member, _| rules::erase(member, by)).await
     }
 

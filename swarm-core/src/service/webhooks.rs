@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
 use crate::domain::{
-    Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, NoticeDraft, NoticeId, OperatorAct,
-    Session, SessionState, StoredTake, Timestamp, Version, Webhook, WebhookSettings,
+    Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, MemberId, NoticeDraft, NoticeId,
+    OperatorAct, Session, SessionState, StoredTake, Timestamp, Version, Webhook, WebhookSettings,
 };
 use crate::proof::{log_line, webhook_signature};
 use crate::rules::{
@@ -31,8 +31,11 @@ const EVENTS: usize = 100;
 /// transactions has few to compile.
 const DELIVERIES: usize = 32;
 
-/// How many deliveries are read at a time.
+/// How many deliveries that are due are read at a time.
 const DUE: usize = 20;
+
+/// How many deliveries are searched at a time for the name of a member that is erased.
+const BATCH: usize = 200;
 
 /// Posts to webhooks.
 #[async_trait]
@@ -345,14 +348,15 @@ impl Tenant {
         Ok(true)
     }
 
-    /// Returns the request that tells a webhook that the store has not answered since this time, at the time `now`. It is
-    /// the same for each attempt but for the time. The store, which would keep it, is not asked.
+    /// Returns the request that tells a webhook that the store does not answer, or is not ready, since this time, at the time `now`.
+    /// It is the same for each attempt but for the time and the reason. The store, which would keep it, is not asked.
     pub fn outage_request(
         settings: &WebhookSettings,
         since: Timestamp,
+        reason: &str,
         now: Timestamp,
     ) -> WebhookRequest {
-        request(settings, &rules::outage_delivery(&settings.url, since), now)
+        request(settings, &rules::outage_delivery(&settings.url, since, reason), now)
     }
 
     /// Adds the notice `store.ready` after an outage for which webhooks got `store.refused`.
@@ -403,6 +407,33 @@ impl Tenant {
             }
             if due.len() < DUE {
                 return Ok(did);
+            }
+        }
+    }
+
+    /// Erases the name of a member from the deliveries that have it.
+    pub(super) async fn erase_from_deliveries(&self, member: &MemberId) -> Result<(), Error> {
+        let newest = |before, limit| DeliveryQuery::Newest { state: None, before, limit };
+        let mut before = None;
+        loop {
+            let deliveries = self.store.deliveries(&newest(before, BATCH)).await?;
+            let Some(last) = deliveries.last() else { return Ok(()) };
+            before = Some(last.record.id);
+            for delivery in &deliveries {
+                if rules::erase_from_delivery(delivery, member).is_none() {
+                    continue;
+                }
+                let next = Some(DeliveryId(delivery.record.id.0.saturating_add(1)));
+                until_committed("erase delivery", || async {
+                    // It may be leased or removed meanwhile.
+                    let found = self.store.deliveries(&newest(next, 1)).await?;
+                    let found = found.first().filter(|it| it.record.id == delivery.record.id);
+                    let change = found.and_then(|it| rules::erase_from_delivery(it, member));
+                    let Some(change) = change else { return Ok(Some(())) };
+                    let saved = self.store.save_delivery(&change).await?;
+                    Ok((saved == Saved::Saved).then_some(()))
+                })
+                .await?;
             }
         }
     }

@@ -102,6 +102,16 @@ impl StoreError {
         self.op
     }
 
+    /// Returns why the store is not to be used, if that can reveal neither a host nor a secret: it is about settings, the disk,
+    /// the clock or the log.
+    pub fn public_cause(&self) -> Option<String> {
+        let is_public = matches!(
+            self.kind,
+            StoreErrorKind::ClockBehind | StoreErrorKind::Misconfigured | StoreErrorKind::WentBack
+        );
+        is_public.then(|| self.source.to_string())
+    }
+
     /// Returns whether the operation failed because of concurrent changes, with nothing committed.
     /// The caller may retry without checking the outcome of the first attempt.
     pub fn is_contended(&self) -> bool {

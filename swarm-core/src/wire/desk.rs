@@ -27,12 +27,15 @@ pub fn status(
     agenda: &Agenda,
 ) -> Answer {
     #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
     struct Status<'a> {
         ready: bool,
         warnings: &'a [String],
         #[serde(flatten)]
         desk: &'a DeskStatus,
         certificate: Option<Timestamp>,
+        export: Option<&'a str>,
+        mail_server: bool,
         log: &'a LogStatus,
         committee: Option<Committee<'a>>,
         agenda: &'a Agenda,
@@ -44,12 +47,14 @@ pub fn status(
         filed: usize,
         missing: &'a [CommitteeMemberId],
     }
-    let ServerStatus { ready, warnings, certificate, log } = server;
+    let ServerStatus { ready, warnings, certificate, export_fault, has_mail_server, log } = server;
     Answer::ok(&Status {
         ready: *ready,
         warnings,
         desk,
         certificate: *certificate,
+        export: export_fault.as_deref(),
+        mail_server: *has_mail_server,
         log,
         committee: committee.map(|day| Committee {
             date: day.date,

@@ -1,7 +1,5 @@
 //! Responses for the errors of the service (API.md, 1.2).
 
-use std::error::Error as _;
-
 use serde::Serialize;
 
 use super::answer::plain_error;
@@ -10,7 +8,7 @@ use crate::domain::{MemberId, TakeId};
 use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 use crate::service::{CommitteeError, Error, SubmitError};
-use crate::store::{StoreError, StoreErrorKind};
+use crate::store::StoreError;
 
 /// The error text when the store did not answer; status 503.
 const UNAVAILABLE: &str = "store unavailable";
@@ -34,13 +32,7 @@ impl Answer {
     /// The response when a store is not ready. It contains the cause if that cannot reveal a host
     /// or a secret.
     pub fn not_ready(error: &StoreError) -> Self {
-        let is_public = matches!(
-            error.kind(),
-            StoreErrorKind::ClockBehind | StoreErrorKind::Misconfigured | StoreErrorKind::WentBack
-        );
-        let cause = error.source().filter(|_| is_public);
-        let detail = cause.map(ToString::to_string);
-        let problem = Problem::Unavailable;
+        let (problem, detail) = (Problem::Unavailable, error.public_cause());
         Self::error(problem, &Refused { detail, ..Refused::new(problem, UNAVAILABLE) })
     }
 

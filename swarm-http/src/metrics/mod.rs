@@ -5,6 +5,7 @@
 
 mod figures;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use http::{Method, StatusCode};
@@ -17,6 +18,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+use swarm_core::TenantId;
 use swarm_core::wire::Problem;
 
 use crate::certificate::CertificateExpiry;
@@ -199,8 +201,8 @@ impl Metrics {
     }
 
     /// Exposes a gauge that the caller keeps.
-    pub(crate) fn show_failing_exports(&mut self, failing: fn() -> u64) {
-        self.registry.register_collector(Box::new(FailingExports(failing)));
+    pub(crate) fn show_failing_exports(&mut self, faults: fn() -> BTreeMap<TenantId, String>) {
+        self.registry.register_collector(Box::new(FailingExports(faults)));
     }
 
     /// All metrics as text, for the operator of the server.
@@ -242,12 +244,12 @@ impl Collector for DroppedLogLines {
 
 /// A gauge that the caller keeps.
 #[derive(Debug)]
-struct FailingExports(fn() -> u64);
+struct FailingExports(fn() -> BTreeMap<TenantId, String>);
 
 impl Collector for FailingExports {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         const HELP: &str = "Tenants whose briefs could not be exported the last time";
-        let gauge = ConstGauge::new(i64::try_from((self.0)()).unwrap_or(i64::MAX));
+        let gauge = ConstGauge::new(i64::try_from((self.0)().len()).unwrap_or(i64::MAX));
         gauge.encode(encoder.encode_descriptor(
             "exports_failing",
             HELP,

@@ -1,14 +1,13 @@
 //! The binary `swarm`: start, stop, configuration, logs, exports, demo.
 
 use std::net::TcpStream;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use swarm_core::domain::AdminTokenHash;
 use swarm_redis_testing::wait_until;
 
 use crate::harness::{ADMIN, Author};
-use crate::program::{Program, configuration, refusal, swarm};
+use crate::program::{Program, configuration, refusal, scratch_folder, swarm};
 
 #[test]
 fn shutdown_completes_requests_in_flight_and_exits_0() {
@@ -197,7 +196,7 @@ fn invalid_configuration_is_named_and_fails_the_start() {
 
 #[test]
 fn briefs_are_exported_whole_and_stale_ones_removed() {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("briefs");
+    let folder = scratch_folder().join("briefs");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("gone.json"), r#"{"member":{"id":"gone"}}"#).unwrap();
@@ -237,6 +236,70 @@ fn briefs_are_exported_whole_and_stale_ones_removed() {
     client.post("/api/ic/admin/members/bob/status", &admin, &inactive).expect(200);
     client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
     becomes(&["ada.json", "index.json"]);
+}
+
+/// One truth: status, command line, console and metrics say that the briefs are not exported, and why, until they are.
+#[test]
+fn export_that_fails_is_told_everywhere_until_it_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let briefs = folder.path().join("briefs");
+    std::fs::write(&briefs, "A file is in the place of the folder.").unwrap();
+    let hosts = "hosts = [\"127.0.0.1\"]\npublic_origin = \"https://acme.example\"";
+    let text = format!(
+        "[[tenants]]\nid = \"acme\"\n{hosts}\nadmin_token_hash = \"{}\"\n\
+         committee = {{ export_to = {briefs:?} }}\n",
+        crate::tenant_configuration::hash(ADMIN)
+    );
+    let file = configuration("export-fails.toml", &text);
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    let (client, user) = (&program.client, crate::commands::User::of(&program));
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let admin = [("x-admin-token", ADMIN)];
+    client.post("/api/ic/admin/members", &admin, r#"{"id":"ada","name":"Ada"}"#).expect(201);
+    client.post("/api/ic/admin/briefs", &admin, "{}").expect(201);
+    let status = || client.send("GET", "/api/swarm/admin/status", &admin, b"").expect(200).json();
+    let metric = |count: usize| {
+        let metrics = client.get("/metrics").expect(200).text;
+        metrics.contains(&format!("\nswarm_exports_failing {count}\n"))
+    };
+    wait_until("it is told", || status()["export"].is_string());
+    let told = status();
+    let why = told["export"].as_str().unwrap();
+    assert!(why.starts_with(briefs.to_str().unwrap()), "{why}");
+    let message = format!("the briefs of the committee are not exported: {why}");
+    let need = &told["agenda"]["needs"][0];
+    assert_eq!((&need["code"], &need["message"]), (&json!("export"), &json!(message)));
+    assert!(metric(1));
+    assert!(user.admin("status").ok().contains(&message));
+    let visitor = crate::console::visitor::Visitor::signed_in(client);
+    visitor.get("/operate").expect(200).says("The briefs of the committee are not exported");
+
+    std::fs::remove_file(&briefs).unwrap();
+    wait_until("they are exported", || briefs.join("ada.json").exists());
+    wait_until("it is told no more", || status()["export"].is_null() && metric(0));
+    let (_, log) = program.stop("TERM");
+    assert_eq!(log.matches("briefs not exported").count(), 1, "{log}");
+    assert!(log.contains("briefs are exported again"), "{log}");
+}
+
+/// A server without a mail server does not say that a message is about to be sent.
+#[test]
+fn status_of_a_server_without_mail_says_that_messages_stay() {
+    let (program, user) = crate::commands::desk();
+    crate::harness::Author::join(&program.client, "Ada");
+    let status = user.admin("status --json").json();
+    let fine = status["agenda"]["fine"].as_array().unwrap();
+    let mail = fine.iter().find(|item| item["code"] == "mail").unwrap();
+    assert_eq!(mail["message"], "1 message stays in the outbox: there is no mail server");
+    assert_eq!(status["mailServer"], false);
+    let line = "mail: 1 queued, 0 failed, 0 undeliverable; there is no mail server\n";
+    assert!(user.admin("status").ok().contains(line));
+    let test = user.admin("mail test ada@acme.example");
+    assert!(
+        test.err.contains("message 2 stays in the outbox: there is no mail server"),
+        "{}",
+        test.err
+    );
 }
 
 #[test]

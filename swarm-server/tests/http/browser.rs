@@ -1,16 +1,16 @@
 //! The page of a take in a real browser.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::json;
 
 use crate::harness::{Author, Client, Server};
+use crate::program::scratch_folder;
 
 /// The document in the browser after all scripts on the page could have run.
 fn document(client: &Client, path: &str) -> String {
     let browser = std::env::var("SWARM_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
-    let profile = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("chromium");
+    let profile = scratch_folder().join("chromium");
     let ran = Command::new(&browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])

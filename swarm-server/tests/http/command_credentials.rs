@@ -110,3 +110,72 @@ fn credentials_of_a_profile_go_to_its_address_alone() {
     user.with(&["member", "sessions"], &[("SWARM_URL", &other.url)]).ok();
     assert!(other.requests().iter().all(|it| !it.to_lowercase().contains("authorization")));
 }
+
+/// A service that moved, or that is known by another address than the one that a member applied at: the profile changes its
+/// address by a command of its own, after which credentials go there alone.
+#[test]
+fn profile_moves_to_another_address_of_its_service() {
+    let (program, user) = desk();
+    let member = |words: &str| user.with(&words.split(' ').collect::<Vec<_>>(), &[]);
+    user.member("key new").ok();
+    user.member("apply --name Zoë --contact zoe@test.example").ok();
+    user.admin("activate zoë").ok();
+    let other = format!("http://localhost:{}", program.client.address.port());
+    let refused = user.with(&["member", "claim"], &[("SWARM_URL", &other)]);
+    assert!(refused.err.contains(&format!("address {other}")), "{}", refused.err);
+    refused.fails(2, "profile default belongs to");
+
+    // A service that does not know the member is not that service: the profile stays as it is.
+    let nobody = ScriptedService::responding(
+        "HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\nconnection: close\r\n\
+         content-length: 21\r\n\r\n{\"error\":\"not found\"}",
+    );
+    member(&format!("member address {}", nobody.url)).fails(1, "404");
+    let unreached = member("member address http://127.0.0.1:9");
+    assert_eq!(unreached.code, 3, "{}", unreached.err);
+    let kept = fs::read_to_string(user.profile("profile.json")).unwrap();
+    assert!(kept.contains(user.url()), "{kept}");
+
+    let moved = member(&format!("member address {other}/"));
+    assert!(moved.err.contains("next: swarm member claim"), "{}", moved.err);
+    assert_eq!(moved.ok().trim(), other);
+    member("member claim").ok();
+    member("member status").ok();
+    user.with(&["member", "memo", "--title", "A", "x"], &[("SWARM_URL", user.url())])
+        .fails(2, &format!("profile default belongs to {other}"));
+}
+
+/// The challenge names the origin of the service, and nothing is signed for another one. The command says how to go on.
+#[test]
+fn claim_at_another_address_than_the_public_origin_says_what_to_do() {
+    let (_program, user) = desk();
+    let service = ScriptedService::answering(
+        r#"{"memberId":"zoe","challenge":"https://desk.example abc","expiresAt":"2999-01-01T00:00:00.000Z"}"#,
+    );
+    user.member("key new").ok();
+    user.with(
+        &[
+            "member",
+            "--url",
+            &service.url,
+            "apply",
+            "--name",
+            "Zoë",
+            "--contact",
+            "zoe@test.example",
+        ],
+        &[],
+    )
+    .ok();
+    let refused = user.with(&["member", "claim"], &[]);
+    for words in [
+        &*format!(
+            "the challenge is for \"https://desk.example\", not for {}: nothing was signed",
+            service.url
+        ),
+        "run: swarm member address https://desk.example",
+    ] {
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
+    refused.fails(1, "nothing was signed");
+}

@@ -1,6 +1,6 @@
 //! The guides: found from the address alone, and their programs run as served.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::json;
@@ -13,6 +13,7 @@ use swarm_store_memory::MemoryStore;
 
 use crate::clients::{node, python};
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
+use crate::program::scratch_folder;
 
 /// The first block of this language in a page.
 fn block(page: &str, language: &str) -> String {
@@ -21,7 +22,7 @@ fn block(page: &str, language: &str) -> String {
 }
 
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = scratch_folder().join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder

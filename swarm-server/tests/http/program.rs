@@ -1,9 +1,9 @@
 //! Runs the binary `swarm` as an operator would.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread::JoinHandle;
 
 use swarm_redis_testing::free_port;
@@ -133,8 +133,30 @@ pub fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
+/// Writes a configuration file that no other process of the tests writes.
 pub fn configuration(name: &str, text: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = scratch_folder().join(name);
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// The folder for files of this process. Processes of the tests may run at the same time from one target folder: a server that is
+/// started again would read what another process has half written. Folders of processes that have ended are removed.
+pub fn scratch_folder() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("processes");
+        std::fs::create_dir_all(&all).unwrap();
+        let processes = Path::new("/proc");
+        for entry in std::fs::read_dir(&all).unwrap().map_while(Result::ok) {
+            if processes.join("self").exists() && !processes.join(entry.file_name()).exists() {
+                // Another process may remove it too.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        let folder = all.join(std::process::id().to_string());
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    });
+    &FOLDER
 }

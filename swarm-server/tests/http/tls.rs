@@ -169,6 +169,23 @@ fn unusable_certificates_fail_the_start() {
     assert!(alone.contains("tls_cert needs tls_key"), "{alone}");
 }
 
+/// A program that speaks HTTP/1.0 may offer that alone in the handshake.
+#[test]
+fn probe_that_offers_http_1_0_alone_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate(folder.path(), "tls");
+    let server = TlsServer::start(folder.path());
+    let (_, port) = server.address.rsplit_once(':').unwrap();
+    let answer = Command::new("curl")
+        .args(["-sSi", "--http1.0", "-H", "Host:", "--cacert", "tls.pem"])
+        .arg(format!("https://localhost:{port}/healthz"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8([answer.stdout, answer.stderr].concat()).unwrap();
+    assert!(said.starts_with("HTTP/1.0 200"), "{said}");
+}
+
 /// The certificates of these tests are valid for two days.
 #[test]
 fn certificate_that_expires_soon_is_warned_of() {
@@ -188,6 +205,10 @@ fn certificate_that_expires_soon_is_warned_of() {
         log.lines().filter(is_warning).count() == 2
     });
     let metrics = server.get("/metrics", &trusted);
+    assert!(
+        metrics.contains("\nswarm_store_warnings 0\n"),
+        "it is no fault of the store: {metrics}"
+    );
     let line =
         metrics.lines().find(|line| line.starts_with("swarm_tls_not_after_seconds ")).unwrap();
     let seconds: u64 = line.split(' ').nth(1).unwrap().parse().unwrap();
@@ -240,6 +261,9 @@ fn commands_trust_the_authorities_that_they_are_given() {
     ] {
         let (_, refused) = run(command, &[]);
         assert!(refused.contains("UnknownIssuer"), "{command:?}: {refused}");
+        if matches!(command[0], "admin" | "member") {
+            assert!(refused.contains("--ca-file FILE"), "{command:?}: {refused}");
+        }
         let with_flag = [command, &["--ca-file", ca]].concat();
         for (code, said) in [
             run(&with_flag, &[]),

@@ -1,5 +1,9 @@
 //! Takes whose texts operators withhold, restore and erase (API.md, 7.10).
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use swarm_core::audit::{Bundle, Evidence, Verdict, audit};
 use swarm_core::json::RawJson;
@@ -83,12 +87,33 @@ fn addresses() -> Vec<String> {
     all
 }
 
+/// What the stream of events says of all entries so far.
+fn events(client: &Client) -> String {
+    let entries = client.get("/api/swarm/log?limit=1000").expect(200).json();
+    let last = format!("id: {}\n", entries["next"]);
+    let mut stream = TcpStream::connect(client.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    write!(stream, "GET /api/swarm/events?after=0 HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let (mut reader, mut text) = (BufReader::new(stream), String::new());
+    while !text.ends_with(&last) {
+        assert_ne!(reader.read_line(&mut text).unwrap(), 0, "{text}");
+    }
+    while !text.ends_with("\n\n") && !text.ends_with("\r\n\r\n") {
+        assert_ne!(reader.read_line(&mut text).unwrap(), 0, "{text}");
+    }
+    text
+}
+
 /// All that the public reads, in each form, from caches and past them.
 fn public(fixture: &Fixture, author: &Author) -> Vec<(String, String)> {
     let client = &fixture.client;
     let bearer = author.bearer();
-    let mut all = Vec::new();
-    for path in addresses() {
+    let mut all = vec![("the stream of events".to_owned(), events(client))];
+    let page = client.send("GET", "/swarm/sessions/1", &[("accept", "text/html")], b"").text;
+    let embedded = page.split("href=\"").find_map(|part| part.split_once("/oembed?url="));
+    let (_, url) = embedded.expect("the page can be embedded");
+    let embedded = format!("/oembed?url={}", url.split('"').next().unwrap());
+    for path in addresses().into_iter().chain([embedded]) {
         for accept in ["application/json", "text/html", "text/markdown", "application/atom+xml"] {
             for headers in [
                 vec![ONCE, ("accept", accept)],

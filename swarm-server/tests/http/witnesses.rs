@@ -15,7 +15,7 @@ use swarm_redis_testing::wait_until;
 use tempfile::TempDir;
 
 use crate::harness::{ADMIN, Author, Client};
-use crate::program::{Program, refusal, swarm};
+use crate::program::{Program, refusal, scratch_folder, swarm};
 use crate::scripted_service::ScriptedService;
 
 const DAY: &str = "2026-11-21";
@@ -228,7 +228,7 @@ fn compiled() -> &'static Path {
     static COMPILED: OnceLock<PathBuf> = OnceLock::new();
     let compile = || {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let program = target.join(format!("witness-{}", std::process::id()));
+        let program = scratch_folder().join("witness");
         // The packages of Debian: found by path, not by module.
         let output = Command::new("go")
             .arg("build")

@@ -1,6 +1,6 @@
 //! Exports today's briefs of a committee to a folder, for a CDN. Files are replaced atomically.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use swarm_core::domain::committee::{CommitteeBrief, CommitteeMemberId, Generation};
 use swarm_core::json::Json;
 use swarm_core::proof::hex;
+use swarm_core::service::with_causes;
 use swarm_core::{CommitteeTenant, TenantId};
 use swarm_http::ServedTenant;
 use swarm_maintenance::{Job, Next};
@@ -56,20 +57,29 @@ fn mode_of(text: &str) -> Result<u32, &'static str> {
 /// Exports by tenant.
 pub(crate) type Exports = HashMap<TenantId, Export>;
 
-/// The tenants whose briefs could not be exported the last time.
-static FAILING: Mutex<BTreeSet<TenantId>> = Mutex::new(BTreeSet::new());
+/// The tenants whose briefs could not be exported the last time, and why.
+type Faults = BTreeMap<TenantId, String>;
 
-fn note_failure(tenant: &TenantId, is_failing: bool) {
-    let mut failing = FAILING.lock().unwrap_or_else(PoisonError::into_inner);
-    match is_failing {
-        true => drop(failing.insert(tenant.clone())),
-        false => drop(failing.remove(tenant)),
+static FAULTS: Mutex<Faults> = Mutex::new(Faults::new());
+
+/// Remembers how an export ended, and returns the fault before.
+fn note_fault(tenant: &TenantId, fault: Option<String>) -> Option<String> {
+    let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
+    match fault {
+        Some(fault) => faults.insert(tenant.clone(), fault),
+        None => faults.remove(tenant),
     }
 }
 
-/// How many tenants there are whose briefs could not be exported the last time.
-pub(crate) fn failing_exports() -> u64 {
-    FAILING.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+/// The tenants whose briefs could not be exported the last time, and why.
+pub(crate) fn faults() -> Faults {
+    FAULTS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Forgets the faults of tenants that have no export any more.
+pub(crate) fn forget_faults_but_of(exports: &Exports) {
+    let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
+    faults.retain(|tenant, _| exports.contains_key(tenant));
 }
 
 /// Keeps a tenant's export folder up to date, also with briefs that another server generated.
@@ -111,11 +121,17 @@ impl Job<ServedTenant> for ExportBriefs {
     async fn round(&mut self, served: &ServedTenant) -> Next {
         let tenant = &served.config().id;
         let refreshed = self.refresh(served).await;
-        note_failure(tenant, refreshed.is_err());
-        refreshed.unwrap_or_else(|error| {
-            tracing::error!(%tenant, error = &*error, "briefs not exported");
-            Next::Soon
-        })
+        let fault = refreshed.as_ref().err().map(|error| with_causes(&**error));
+        let before = note_fault(tenant, fault.clone());
+        match (&fault, &before) {
+            // It is tried again every few seconds: each fault is logged once.
+            (Some(fault), _) if before.as_ref() != Some(fault) => {
+                tracing::error!(%tenant, error = fault, "briefs not exported");
+            }
+            (None, Some(_)) => tracing::info!(%tenant, "briefs are exported again"),
+            _ => {}
+        }
+        refreshed.unwrap_or(Next::Soon)
     }
 }
 
@@ -137,7 +153,9 @@ impl Export {
         };
         let files: Vec<_> = briefs.iter().map(|brief| file(brief)).collect();
         let (folder, mode, mark) = (self.folder.clone(), self.mode, hex(&random_bytes()?));
-        spawn_blocking(move || write(&folder, mode, &files, &mark)).await??;
+        let named = folder.display().to_string();
+        let written = spawn_blocking(move || write(&folder, mode, &files, &mark)).await?;
+        written.map_err(|error| format!("{named}: {error}"))?;
         Ok(briefs.len())
     }
 }

@@ -61,6 +61,10 @@ impl From<Error> for CommandError {
                 };
                 if refused.status == 401 { Self::Credential(text) } else { Self::Refused(text) }
             }
+            // The text of rustls.
+            Error::NoAnswer(_) if text.contains("UnknownIssuer") => Self::Unreached(format!(
+                "{text}: no authority that is trusted has signed it; --ca-file FILE trusts one more"
+            )),
             Error::NoAnswer(_) | Error::Unreadable(_) => Self::Unreached(text),
             Error::Invalid(_) => Self::Usage(text),
             _ => Self::Refused(text),

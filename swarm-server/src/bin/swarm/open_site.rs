@@ -8,7 +8,7 @@ use swarm_core::service::{WebhookSender, with_causes};
 use swarm_http::{HostTable, ServedTenant, Services, Site, TenantConfig};
 use swarm_maintenance::{
     DeliverMail, DeliverWebhooks, LogQueuedMail, Maintenance, OfferCheckpoints, RemindMembers,
-    Reminding, TimestampCheckpoints,
+    Reminding, StoreReadiness, TimestampCheckpoints,
 };
 
 use crate::brief_files::{self, ExportBriefs, Exports};
@@ -94,10 +94,14 @@ pub(crate) async fn open(
         Some(expiry) => site.with_certificate_expiry(expiry),
         None => site,
     };
+    let site = match &smtp {
+        Some(_) => site,
+        None => site.without_mail(),
+    };
     Ok(OpenSite {
         site: Arc::new(
             site.with_dropped_log_lines(console::lines_dropped)
-                .with_failing_exports(brief_files::failing_exports),
+                .with_export_faults(brief_files::faults),
         ),
         exports: Arc::new(RwLock::new(exports)),
         hosts,
@@ -128,6 +132,7 @@ impl OpenSite {
     pub(crate) fn maintenance(&self) -> Maintenance<Site> {
         let exports = Arc::clone(&self.exports);
         let sender: Arc<dyn WebhookSender> = Arc::new(HttpSender::default());
+        let readiness = Arc::new(StoreReadiness::new(self.site.swarm().clone()));
         let maintenance = self.site.maintenance();
         let maintenance = maintenance
             .with(move || ExportBriefs::new(Arc::clone(&exports)))
@@ -136,7 +141,7 @@ impl OpenSite {
                 TimestampCheckpoints::new(|served: &ServedTenant| timestamps::of(served.config()))
             })
             .with(|| RemindMembers::new(|served: &ServedTenant| reminding(served.config())))
-            .with(move || DeliverWebhooks::new(Arc::clone(&sender)));
+            .with(move || DeliverWebhooks::new(Arc::clone(&sender), Arc::clone(&readiness)));
         match self.smtp.clone() {
             Some(smtp) => maintenance.with(move || {
                 let smtp = smtp.clone();
@@ -184,6 +189,7 @@ impl OpenSite {
         let count = tenants.len();
         self.warn_of_changed_prefixes(&tenants);
         hosts.replace(tenants)?;
+        brief_files::forget_faults_but_of(&exports);
         *self.exports.write().unwrap_or_else(PoisonError::into_inner) = exports;
         Ok(count)
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::committee_fixture::chair;
 use crate::harness::ADMIN;
-use crate::program::Program;
+use crate::program::{Program, scratch_folder};
 
 /// A client program, in a folder of its own.
 pub struct ClientProgram {
@@ -22,7 +22,7 @@ pub struct ClientProgram {
 impl ClientProgram {
     /// The client in the file `script`, in a folder called `name`, for the server at `url`.
     pub fn new(interpreter: String, script: &str, name: &str, url: String) -> Self {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let folder = scratch_folder().join(name);
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::clients::{node, node_tools, python};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Client};
+use crate::program::scratch_folder;
 
 /// The descriptions: of all operations, and of those for one audience.
 const DESCRIPTIONS: [&str; 5] = [
@@ -22,7 +23,7 @@ const DESCRIPTIONS: [&str; 5] = [
 
 /// An empty folder with the description of this address in `openapi.json`.
 fn folder_with(client: &Client, name: &str, address: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = scratch_folder().join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     let description = client.get(address).expect(200).text;

@@ -53,8 +53,22 @@ pub struct Done {
     pub shown: Mutex<Vec<String>>,
     /// Salts and signatures of takes in sessions that may have been opened.
     pub opened: Mutex<Vec<String>>,
+    /// Sessions with such takes.
+    openable: Mutex<Vec<u64>>,
+    /// Whether one of them was opened.
+    is_opened: AtomicBool,
     /// Salts and signatures of takes that stay sealed. A signature is here before the take is sent.
     pub sealed: Mutex<Vec<String>>,
+}
+
+impl Done {
+    /// Whether everything was done at least once that the checks are about.
+    pub fn is_everything(&self) -> bool {
+        let is_done = |texts: &Mutex<Vec<String>>| !texts.lock().unwrap().is_empty();
+        [&self.applied, &self.shown, &self.sealed].into_iter().all(is_done)
+            && !self.withheld.lock().unwrap().is_empty()
+            && self.is_opened.load(Ordering::SeqCst)
+    }
 }
 
 /// Both servers, as clients see them.
@@ -138,7 +152,10 @@ impl Workload {
         let id = filed.json()["recommendationId"].as_u64().unwrap();
         self.done.takes.lock().unwrap().push(id);
         match salt {
-            Some(salt) => self.done.opened.lock().unwrap().extend([salt, signature]),
+            Some(salt) => {
+                self.done.opened.lock().unwrap().extend([salt, signature]);
+                self.done.openable.lock().unwrap().push(session.id);
+            }
             // It shows its takes at once, or was opened meanwhile.
             None => self.done.shown.lock().unwrap().push(signature),
         }
@@ -160,6 +177,9 @@ impl Workload {
         let path = format!("/sessions/{}/state", session.id);
         accepted(operate(&self.client(random), &path, &json!({ "state": "aggregated" })))?;
         self.done.sessions.lock().unwrap().retain(|it| it.id != session.id);
+        if self.done.openable.lock().unwrap().contains(&session.id) {
+            self.done.is_opened.store(true, Ordering::SeqCst);
+        }
         Some(())
     }
 

@@ -8,11 +8,11 @@ use swarm_core::domain::Digest;
 use swarm_core::proof::hex;
 use swarm_postgres_testing::Server as Postgres;
 
-use crate::harness::{ADMIN, Author};
+use crate::harness::{ADMIN, Author, Client};
 use crate::program::Program;
 
-/// The name of the member, which is in its contact too, and a word of its memos.
-const WORDS: [&str; 2] = ["Quicksilver", "contrarian"];
+/// The name of the member, which is in its contact too, and words of its memos and of its takes.
+const WORDS: [&str; 3] = ["Quicksilver", "contrarian", "marigold"];
 
 #[test]
 fn statements_of_the_operating_manual_remove_erased_texts() {
@@ -34,9 +34,10 @@ fn statements_of_the_operating_manual_remove_erased_texts() {
             client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo.to_string());
         published.expect(201);
     }
+    file_takes(client, &author, WORDS[2]);
     postgres.psql("ANALYZE");
-    let member = json!({ "memberId": author.id.as_str() });
-    client.operate("/deactivate", &member).expect(200);
+    let member = json!({ "memberId": author.id.as_str(), "texts": true });
+    client.operate("/deactivate", &json!({ "memberId": author.id.as_str() })).expect(200);
     client.operate("/erase", &member).expect(200);
 
     let left = |folder: &str| {
@@ -53,8 +54,23 @@ fn statements_of_the_operating_manual_remove_erased_texts() {
     for statement in statements() {
         postgres.psql(&statement);
     }
-    assert_eq!(left("."), [Vec::<PathBuf>::new(), Vec::new()]);
+    assert_eq!(left("."), WORDS.map(|_| Vec::<PathBuf>::new()));
     client.get("/readyz").expect(200);
+}
+
+/// Files takes with this word in their texts, in a session that is published with quotes of them.
+pub(super) fn file_takes(client: &Client, author: &Author, word: &str) {
+    client.convene("2026-11-21", "aurora");
+    for number in 1..=3 {
+        let texts = json!({
+            "date": "2026-11-21", "subjectId": "aurora", "body": format!("{word} {number}"),
+            "memoUrl": format!("https://{word}.example/{number}"),
+        });
+        client.submit(author, author.draft_of(texts)).expect(201);
+    }
+    for state in ["aggregated", "published"] {
+        client.operate("/sessions/1/state", &json!({ "state": state })).expect(200);
+    }
 }
 
 /// The statements of the manual.
@@ -69,7 +85,7 @@ fn statements() -> Vec<String> {
 }
 
 /// The files below a folder that have this word in them.
-fn files_with(folder: &Path, word: &str) -> Vec<PathBuf> {
+pub(super) fn files_with(folder: &Path, word: &str) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {

@@ -2,6 +2,7 @@
 //! tenants.
 
 mod erased_from_postgres;
+mod erased_from_redis;
 mod faults;
 mod followers;
 mod idle_tenants;

@@ -5,14 +5,13 @@ mod outages;
 mod processes;
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::harness::{ADMIN, Author, fresh_nonce};
-use crate::program::{Program, refusal};
+use crate::program::{Program, refusal, scratch_folder};
 
 const DAY: &str = "2026-11-21";
 const TOKEN: &[(&str, &str)] = &[("SWARM_ADMIN_TOKEN", ADMIN)];
@@ -87,9 +86,14 @@ fn foreign_file_fails_the_start_and_is_unchanged() {
 }
 
 /// Compiles a library of this folder; returns its path.
+/// The library that lets the disk of a program be full, or fail, as a file says.
+pub fn disk_library() -> String {
+    library("disk.c")
+}
+
 fn library(source: &str) -> String {
     let library = format!("{source}-{}.so", fresh_nonce());
-    let library = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(library);
+    let library = scratch_folder().join(library);
     let source = format!("{}/tests/http/sqlite/{source}", env!("CARGO_MANIFEST_DIR"));
     let options = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", &source, "-o"];
     let made = Command::new("cc").args(options).arg(&library).status();

@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use crate::clients::python;
 use crate::harness::{ADMIN, Author, Client};
 use crate::program::{Program, configuration, swarm};
+use crate::sqlite::disk_library;
 use crate::tenant_configuration::tenant;
 
 pub use receiver::{Delivery, Receiver, Reply, SECRET};
@@ -44,11 +45,23 @@ impl Desk {
 
     /// `server` are lines about the server; the store may be a file in the folder.
     pub fn serve(name: &str, server: &str, lines: &str, folder: Arc<TempDir>, store: &str) -> Self {
+        Self::serve_in(name, server, lines, folder, store, &[])
+    }
+
+    /// The same in this environment.
+    fn serve_in(
+        name: &str,
+        server: &str,
+        lines: &str,
+        folder: Arc<TempDir>,
+        store: &str,
+        environment: &[(&str, &str)],
+    ) -> Self {
         let text = format!("{server}{}", tenant("acme", lines));
         let file = configuration(&format!("webhooks-{name}.toml"), &text);
         let store = format!("--store={store}");
         let arguments = ["serve", &store, "--config", file.to_str().unwrap()];
-        let program = Program::start_in(folder, &arguments, &[]);
+        let program = Program::start_in(folder, &arguments, environment);
         let client = program.client.at("acme.example");
         Self { program, client }
     }
@@ -527,6 +540,69 @@ fn store_that_does_not_answer_is_told_and_when_it_answers_again() {
     let seen = receiver.seen();
     let ids: BTreeSet<_> = seen.iter().map(Delivery::id).collect();
     assert_eq!(ids.len(), 4);
+}
+
+/// It answers reads then, and no call of the job need fail: what is told comes from memory, with the words of `/readyz`.
+#[test]
+fn full_disk_is_told_and_when_there_is_room_again() {
+    let receiver = Receiver::start();
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let (disk, library) = (folder.path().join("disk"), disk_library());
+    std::fs::write(&disk, "").unwrap();
+    let environment = [("LD_PRELOAD", &*library), ("SWARM_TEST_DISK", disk.to_str().unwrap())];
+    let lines = receiver.table("events = [\"store.*\"]");
+    let store = "sqlite:swarm.db";
+    let desk = Desk::serve_in("full", "", &lines, Arc::clone(&folder), store, &environment);
+    desk.client.convene(DAY, "aurora");
+    std::fs::write(&disk, "full").unwrap();
+    let refused = receiver.wait_for("store.refused");
+    assert_eq!(refused.json()["data"], json!({ "reason": "database or disk is full" }));
+    assert!(is_signed(&[refused]));
+    let why = "the store is not ready: database or disk is full";
+    let status = desk.read("/status");
+    assert_eq!((&status["ready"], &status["warnings"]), (&json!(false), &json!([why])));
+    assert_eq!(status["agenda"]["needs"][0]["message"], why);
+    std::fs::write(&disk, "").unwrap();
+    receiver.wait_for("store.ready");
+    sleep(QUIET);
+    assert_eq!(receiver.events(), ["store.refused", "store.ready"]);
+}
+
+/// The names of members in what webhooks were told are erased with them, in the store and in what is delivered again.
+#[test]
+fn erased_member_is_named_in_no_delivery() {
+    const NAME: &str = "Quicksilver";
+    let receiver = Receiver::start();
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let lines = receiver.table("closing = \"1h\"\nevents = [\"session.closing\"]");
+    let desk = Desk::serve("erased", "", &lines, Arc::clone(&folder), "sqlite:swarm.db");
+    let client = &desk.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let [ada, other] = ["Ada", NAME].map(|name| Author::join(client, name));
+    let roster = json!([{ "memberId": ada.id.as_str() }, { "memberId": other.id.as_str() }]);
+    let session = json!({
+        "date": DAY, "subjectId": "aurora", "roster": roster, "windowClosesAt": in_the_future(1_800),
+    });
+    client.operate("/sessions", &session).expect(201);
+    let told = receiver.wait_for("session.closing");
+    assert!(told.body.contains(NAME));
+    desk.settle();
+    let member = json!({ "memberId": other.id.as_str() });
+    client.operate("/deactivate", &member).expect(200);
+    client.operate("/erase", &member).expect(200);
+
+    desk.retry(&desk.deliveries()[0]);
+    wait_until("it is delivered again", || receiver.seen().len() == 2);
+    let again = receiver.seen().pop().unwrap();
+    assert_eq!(again.id(), told.id());
+    assert_eq!(again.body, told.body.replace(NAME, "erased"));
+    drop(desk);
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let has = bytes.windows(NAME.len()).any(|it| it == NAME.as_bytes());
+        assert!(!has, "{} has the name", path.display());
+    }
 }
 
 #[test]

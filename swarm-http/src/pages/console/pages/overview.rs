@@ -123,7 +123,7 @@ fn act(context: &ConsoleContext, item: &AgendaItem) -> AgendaAct {
         AgendaCode::Applications => link("/operate/applications", "Review"),
         AgendaCode::Mail => link("/operate/outbox", "Look at it"),
         AgendaCode::Webhook => link("/operate/webhooks", "Look at it"),
-        AgendaCode::Committee => link("/operate/committee", "Look at it"),
+        AgendaCode::Committee | AgendaCode::Export => link("/operate/committee", "Look at it"),
         AgendaCode::Convene => match &item.subject_id {
             Some(id) => {
                 let id = part(id.as_str());

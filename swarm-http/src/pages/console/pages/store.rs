@@ -4,6 +4,7 @@ use super::super::acts::{ACCEPT_CLOCK, ACCEPT_KEY, ACCEPT_STORE};
 use super::super::context::ConsoleContext;
 use super::super::layout::Page;
 use super::super::table::Table;
+use crate::desk::not_ready;
 use crate::pages::Markup;
 use crate::response::ApiError;
 
@@ -11,7 +12,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let mut page = Page::new("Store").below("/operate", "To do");
     let warnings = match context.request.site.ready().await {
         Ok(ready) => ready.warnings,
-        Err(error) => vec![swarm_core::service::with_causes(&error).to_string()],
+        Err(error) => vec![not_ready(&error)],
     };
     let rows = warnings.iter().map(|warning| vec![Markup::text(warning)]).collect();
     let empty = "It answers, without a warning.";

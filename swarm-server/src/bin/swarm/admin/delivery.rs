@@ -7,6 +7,7 @@ use swarm_client::path_segment;
 use swarm_core::json::Json;
 
 use super::operator::Operator;
+use super::status::has_mail_server;
 use crate::command::{cell, note, text_of};
 use crate::failure::CommandError;
 
@@ -43,6 +44,10 @@ pub(super) fn await_attempt(
 ) -> Result<(), CommandError> {
     let id = cell(&answer.clone().into_object().take(what).unwrap_or(Json::Null), "id");
     if operator.dry_run || id.is_empty() {
+        return Ok(());
+    }
+    if what == "message" && !has_mail_server(&operator.get(&format!("{API}/status"))?) {
+        note(&format!("message {id} stays in the outbox: there is no mail server"));
         return Ok(());
     }
     attempted(what, &id, || match what {

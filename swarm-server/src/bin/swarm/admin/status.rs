@@ -26,7 +26,10 @@ fn text(status: &Json) -> String {
     let mail = field(status, "mail");
     let [queued, failed, undeliverable] =
         ["queued", "failed", "undeliverable"].map(|name| cell(&mail, name));
-    lines.push(format!("mail: {queued} queued, {failed} failed, {undeliverable} undeliverable"));
+    let server = if has_mail_server(status) { "" } else { "; there is no mail server" };
+    lines.push(format!(
+        "mail: {queued} queued, {failed} failed, {undeliverable} undeliverable{server}"
+    ));
     lines.extend(of("webhooks").iter().map(|row| {
         let state = if cell(row, "failing") == "true" { "failing" } else { "well" };
         let oldest = match cell(row, "oldest") {
@@ -81,6 +84,11 @@ fn text(status: &Json) -> String {
     let warning = |text| format!("  {}", cell(&Json::from([("warning", text)]), "warning"));
     lines.extend(of("warnings").into_iter().map(warning));
     lines.join("\n")
+}
+
+/// Whether messages are sent, as far as this status says.
+pub(super) fn has_mail_server(status: &Json) -> bool {
+    cell(status, "mailServer") != "false"
 }
 
 /// What needs an operator, and what waits for one later.

@@ -76,6 +76,13 @@ pub(crate) enum Verb {
     /// Claim the token, once an operator has activated the application
     #[command(after_help = "Example: swarm member claim")]
     Claim,
+    /// Change the address of the service, which the profile keeps: it moved, or is known by another one
+    #[command(after_help = "Example: swarm member address https://acme.example")]
+    Address {
+        /// The address at which the service is known now
+        #[arg(value_name = "URL")]
+        address: String,
+    },
     /// List the newest sessions
     #[command(after_help = "Example: swarm member sessions --limit 5")]
     Sessions {

@@ -38,16 +38,24 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
         note(&format!("next: {command} --url URL apply --name NAME --contact TEXT"));
         return Ok(());
     }
-    let client = profile.client(options.url.as_deref(), &options.trust)?;
+    let url = match &options.verb {
+        Verb::Address { address } => Some(address),
+        _ => options.url.as_ref(),
+    };
+    let client = profile.client(url.map(String::as_str), &options.trust)?;
     match options.verb {
         Verb::Key { .. } => replace_key(&profile, &client, output),
         Verb::Apply { name, contact, lens } => {
-            apply(&mut profile, &client, output, [&name, &contact, &lens])?;
-            note(&format!("an operator decides; next: {command} status"));
+            let decides = match apply(&mut profile, &client, output, [&name, &contact, &lens])? {
+                true => "an operator decides; ",
+                false => "",
+            };
+            note(&format!("{decides}next: {command} status"));
             Ok(())
         }
         Verb::Status => status(&profile, &client, output, &command),
         Verb::Claim => claim(&profile, &client, &command),
+        Verb::Address { .. } => move_to(&mut profile, &client, output, &command),
         Verb::Sessions { limit } => {
             let sessions = client.get(&format!("/api/swarm/sessions?limit={limit}"))?;
             output.sessions(&sessions, &SESSION_COLUMNS)
@@ -65,26 +73,50 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
 
 const SESSION_COLUMNS: [&str; 5] = ["id", "date", "subjectId", "state", "windowClosesAt"];
 
+/// Applies. Returns whether the application is a new one.
 fn apply(
     profile: &mut Profile,
     client: &Client,
     output: Output,
     [name, contact, lens]: [&str; 3],
-) -> Result<(), CommandError> {
+) -> Result<bool, CommandError> {
     let key = profile.key()?;
     profile.check_application(client)?;
-    let member = match client.apply(&key, name, contact, lens) {
-        Ok(member) => member,
-        // The answer to an earlier application was lost.
+    let (member, is_new) = match client.apply(&key, name, contact, lens) {
+        Ok(member) => (member, true),
+        // The answer to an earlier application was lost, or an operator registered the key.
         Err(Error::Refused(refused)) if refused.body.has("memberId") => {
             note(&format!("this key has applied already: {refused}"));
-            MemberId::parse(refused.body.clone().text("memberId")?)?
+            (MemberId::parse(refused.body.clone().text("memberId")?)?, false)
         }
         Err(error) => return Err(error.into()),
     };
     profile.remember(client.url(), &member)?;
     let answer = Json::from([("memberId", Json::from(member.as_str()))]);
-    output.answer(&answer, |_| Ok(console::print(member.as_str())?))
+    output.answer(&answer, |_| Ok(console::print(member.as_str())?))?;
+    Ok(is_new)
+}
+
+/// Makes this service that of the profile, once it says that the member applied there. Until then it gets no credential.
+fn move_to(
+    profile: &mut Profile,
+    client: &Client,
+    output: Output,
+    command: &str,
+) -> Result<(), CommandError> {
+    let (member, url) = (profile.member()?, client.url().to_owned());
+    let answer = client.get(&format!("/api/swarm/apply/{member}"))?;
+    profile.remember(&url, &member)?;
+    output.answer(&Json::from([("url", Json::from(&*url))]), |_| Ok(console::print(&url)?))?;
+    if let Some((key, path)) = profile.other_log_key(client)? {
+        note(&format!(
+            "the log has another key there: {key}; compare it with what the operators announced, and write it into {}",
+            path.display()
+        ));
+    }
+    let next = if text_of(&answer, "state") == "approved" { "claim" } else { "status" };
+    note(&format!("the profile keeps this address from now on; next: {command} {next}"));
+    Ok(())
 }
 
 /// What a member with its token does.
@@ -136,11 +168,22 @@ fn claim(profile: &Profile, client: &Client, command: &str) -> Result<(), Comman
         Error::Refused(refused) => {
             CommandError::Refused(format!("{refused}; see: {command} status"))
         }
+        Error::OtherService { ref named, .. } if is_plain_address(named) => {
+            CommandError::Refused(format!(
+                "{error}; if the service is known as {named}, run: {command} address {named}, and claim again"
+            ))
+        }
         error => error.into(),
     };
     profile.claim(|| client.claim(&key, &member).map_err(refused))?;
     note(&format!("the token is claimed; next: {command} {FILE}"));
     Ok(())
+}
+
+/// Whether a service's name for itself is an address that can stand in a command without quotes.
+fn is_plain_address(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/.-_~%[]".contains(&byte);
+    text.starts_with("http") && text.bytes().all(is_plain)
 }
 
 /// A brief is a document for programs: it is always JSON.

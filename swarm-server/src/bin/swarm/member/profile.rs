@@ -66,6 +66,17 @@ impl Profile {
         &self.folder
     }
 
+    /// The key of this service's log, and the file with the one that the profile keeps, if they are not the same.
+    pub(super) fn other_log_key(
+        &self,
+        client: &Client,
+    ) -> Result<Option<(String, PathBuf)>, CommandError> {
+        let path = self.folder.join("log-key");
+        let Some(kept) = read_private(&path)? else { return Ok(None) };
+        let named = named_log_key(client)?;
+        Ok(named.filter(|named| named != kept.trim()).map(|named| (named, path)))
+    }
+
     /// The key of the service's log: the one that the profile keeps, else the one that the service names, which is kept from
     /// then on. `None` if the service signs no log.
     pub(super) fn log_key(&self, client: &Client) -> Result<Option<LogKey>, CommandError> {
@@ -73,13 +84,7 @@ impl Profile {
         let key = match read_private(&path)? {
             Some(key) => key,
             None => {
-                let manifest = match client.get("/.well-known/swarm.json") {
-                    Err(Error::Refused(refused)) if refused.status == 404 => return Ok(None),
-                    manifest => manifest?,
-                };
-                let Some(key) = manifest.into_object().text_if_any("logKey")? else {
-                    return Ok(None);
-                };
+                let Some(key) = named_log_key(client)? else { return Ok(None) };
                 note(&format!("keeping the key of the log, as the service names it: {key}"));
                 replace_private(&path, &key)?;
                 key
@@ -156,7 +161,8 @@ impl Profile {
         };
         Err(CommandError::Usage(format!(
             "profile {name} {belongs}: its credentials are not sent to {url}, which --url or SWARM_URL names; \
-             leave the address out, or give the service a profile of its own: --profile NAME"
+             leave the address out, give the service a profile of its own: --profile NAME, or, if it is the same service, change \
+             the address: swarm member --profile {name} address {url}"
         )))
     }
 
@@ -208,6 +214,15 @@ impl Profile {
             self.name, self.name
         ))
     }
+}
+
+/// The key of the service's log, as the service names it. `None` if it signs no log.
+fn named_log_key(client: &Client) -> Result<Option<String>, CommandError> {
+    let manifest = match client.get("/.well-known/swarm.json") {
+        Err(Error::Refused(refused)) if refused.status == 404 => return Ok(None),
+        manifest => manifest?,
+    };
+    Ok(manifest.into_object().text_if_any("logKey")?)
 }
 
 /// Forgets the take that was answered.
