@@ -316,6 +316,7 @@ fn take_dated_before_a_look_that_did_not_have_it_ends_the_watch() {
     let mut take = log.last(&[("kind", "take")]);
     take["id"] = json!(3);
     take["revision"] = json!(2);
+    take["digest"] = json!(format!("sha256:{}", "0".repeat(64)));
     log.forge(&take, Some(&held));
     watcher.expects(&log.serve(folder.path()), 1, "by this watcher's clock, did not have it");
     Watcher::new(&log).expects(folder.path().to_str().unwrap(), 0, "holds: ");

@@ -98,8 +98,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Checks that the member did not sign the take for another session of the day and subject, and remembers it. Nonces are
-    /// spent once, so an operator has filed it again.
+    /// Checks that what the member signed was not filed before, in this session or another one of the day and subject, and
+    /// remembers it. Nonces are spent once, so an operator has filed it again.
     fn check_signed(
         &mut self,
         place: Place,
@@ -112,8 +112,10 @@ impl Sessions {
         if let Some(other) = self.other_with(session, signed, archive, found) {
             found.fault(place, &format!("{name} was filed before, in session {other}"));
         }
-        if let Some(session) = self.by_id.get_mut(&session) {
-            session.filed.signed.insert(signed);
+        if let Some(session) = self.by_id.get_mut(&session)
+            && !session.filed.signed.insert(signed)
+        {
+            found.fault(place, &format!("{name} was filed before, in this session"));
         }
     }
 

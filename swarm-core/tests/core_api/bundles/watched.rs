@@ -733,6 +733,9 @@ fn take_that_is_filed_again_in_another_session_is_a_fault() {
     log.forge(with(take(1, 1), &digest));
     let words = "take 2 of session 2 by \"ada\" was filed before, in session 1";
     assert_fault(&again(log.clone(), with(take(2, 1), &digest)), words);
+    let mut amended = log.clone();
+    amended.forge(with(take(2, 1), &digest));
+    assert_fault(&amended, "take 2 of session 1 by \"ada\" was filed before, in this session");
     let other = json!({ "digest": format!("sha256:{}", "2".repeat(64)) });
     assert_eq!(faults(&again(log.clone(), with(take(2, 1), &other))), [""; 0]);
     // In the first session, after the second one has it.
