@@ -43,6 +43,7 @@ STATES = ["scheduled", "collecting", "window_closed", "aggregated", "published"]
 METHODS = ["mean", "weighted_median"]
 MAX_NAMED = 10  # faults of one check that are named
 MAX_DEPTH = 127  # levels of nesting
+MAX_NAMES = 10_000  # different names of fields
 MAX_HASHED = 20_000_000  # entries of rosters that are hashed
 MAX_TOKEN = 16_384  # bytes of the token of a timestamp
 
@@ -125,6 +126,7 @@ DECODER = json.JSONDecoder(parse_int=read_number, parse_float=read_number, parse
 SPACE = re.compile("[ \t\n\r]*")
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[\s*\]|\{\s*\}|[,\[{]')
+STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"[ \t\n\r]*(:?)')
 
 
 def read_json(text):
@@ -233,8 +235,17 @@ LIST = (list, Rows)
 
 
 def check_size(text):
-    """Refuses a text with so many values that they would take far more memory than the text."""
-    most = max(100_000, len(text.encode("utf-8", "surrogatepass")) // 8)
+    """Refuses a text with so many values, or names of fields, that they would take far more memory than the text."""
+    size, names, texts = len(text.encode("utf-8", "surrogatepass")), set(), 0
+    for string in STRING.finditer(text):
+        if string[1]:
+            names.add(string[0])
+        else:
+            texts += 1
+        if len(names) > MAX_NAMES or texts > max(100_000, size // 16):
+            raise Invalid("too many values")
+    del names
+    most = max(100_000, size // 8)
     if text.count(",") + text.count("[") + text.count("{") < most:
         return
     values = 1
@@ -698,7 +709,8 @@ FIELDS = {  # in their order; those with a ? may be absent
                 "session": lambda value: fits(value, LOGGED), "takes?": ID, "memberId?": NAME,
                 "excused?": lambda value: isinstance(value, bool)},
     "member": {"act": MEMBER_ACTS.__contains__, "by": nullable(NAME), "id": NAME,
-               "status": {"active", "inactive"}.__contains__, "publicKey": nullable(exact_key)},
+               "status": {"active", "inactive"}.__contains__, "publicKey": nullable(exact_key),
+               "replaces?": exact_key, "endorsement?": exact_text(0, 2_000)},
 }
 LOGGED = {"id": ID, "date": lambda value: isinstance(value, str) and reads(lambda: bool(day({"date": value}, "date"))),
           "subjectId": NAME, "state": STATES.__contains__, "windowClosesAt": nullable(exact_instant),
@@ -762,6 +774,8 @@ class Entry:
         """Whether fields that belong together are there together."""
         if self.kind == "take":
             return ("sealed" in rest) != ("digest" in rest) and ("digest" in rest) == ("signature" in rest)
+        if self.kind == "member":
+            return ("replaces" in rest) == ("endorsement" in rest)
         return self.kind != "session" or ("memberId" in rest) == ("excused" in rest)
 
     def named(self):
@@ -1198,13 +1212,13 @@ class Bundle:
         self.checkpoint, self.timestamp = string(fields, "checkpoint"), fields.get("timestamp")
 
 
-def verify(fields, key=None, members=None, policy=None, read_log=None, authorities=None):
+def verify(fields, key=None, members=None, policy=None, reader=None, authorities=None):
     """The report on a bundle, which read_bundle() read. Invalid: it is no bundle.
 
-    `key`: the log's; `members`: keys by memberId; `policy`: a Policy; `read_log`: a function that reads the log's entries
-    from the first on, as many as it is given; `authorities`: a PEM file with certificates of time-stamping authorities."""
+    `key`: the log's; `members`: keys by memberId; `policy`: a Policy; `reader`: a LogReader; `authorities`: a PEM file with
+    certificates of time-stamping authorities."""
     bundle, report = Bundle(fields), Report()
-    log = None if read_log is None else Log(bundle, read_log)
+    log = None if reader is None else Log(bundle, reader, key)
     is_withheld = any(isinstance(row, OBJECT) and "withheld" in row for row in bundle.takes)
     digests = logged_digests(bundle.entries) if is_withheld else {}
     session, takes = check_records(bundle.session, bundle.takes, digests, report)
@@ -1237,7 +1251,7 @@ def verify(fields, key=None, members=None, policy=None, read_log=None, authoriti
     check_checkpoint(bundle.checkpoint, entries, key, policy, report)
     check_timestamp(bundle, entries, authorities, report)
     if log:
-        log.check(entries, report)
+        log.check(takes, entries, report)
     else:
         since = "since the aggregation" if session and is_over(session.state) else "together with its entry"
         report.unproven("completeness", f"that no take was left out {since}, and that no act followed the last one: --log")
@@ -1495,6 +1509,8 @@ def check_history(session, filed, acts, report):
         faults.append("no entry of the session")
     elif acts[0].act != "convened":
         faults.append(f"the first act, entry {acts[0].seq}, does not convene it")
+    else:
+        faults += [f"entry {acts[0].seq}: convened {how}" for how in convened_wrongly(acts[0].session)]
     for before, act in acts.steps():
         fault = step_fault(before.session, act)
         if fault:
@@ -1503,7 +1519,8 @@ def check_history(session, filed, acts, report):
         other = differing(acts[-1].session, session.logged)
         if other:
             faults.append(f"the record differs from the last act, entry {acts[-1].seq}: {', '.join(other)}")
-    report.conclude("history", faults, f"{len(acts)} acts lead from convening to the record")
+    practice = "; it is for practice, and counts for nothing" if session.practice else ""
+    report.conclude("history", faults, f"{len(acts)} acts lead from convening to the record{practice}")
     voids = [act for act in acts if act.act == "void"]
     report.notable("history", [f"{act.named()}: voided: its result counts for nothing" for act in voids])
 
@@ -1522,6 +1539,15 @@ def late_questions(filed, acts):
         on_file = len(filed.before(act.seq))
         if on_file and any(name in QUESTION for name in differing(before.session, act.session)):
             yield f"entry {act.seq} changes the question, when {on_file} takes were on file"
+
+
+def convened_wrongly(session):
+    """How a session is not convened."""
+    if STATES.index(session["state"]) > STATES.index("collecting"):
+        yield f"as {session['state']}"
+    for name in ("openedAt", "publishedAt", "outcome", "voided", "snapshotDigest"):
+        if session.get(name) is not None:
+            yield f"with {name}"
 
 
 def step_fault(before, act):
@@ -1566,6 +1592,10 @@ def step_fault(before, act):
         may = {"outcome"}
     elif (act.act == "roster" and before["rosterDigest"] is None or act.act == "excuse") and not over:
         may = {"rosterDigest"}
+    sets = {"opened": "openedAt", "roster": "rosterDigest", "void": "voided", "outcome": "outcome",
+            "state": {"aggregated": "snapshotDigest", "published": "publishedAt"}.get(other)}.get(act.act)
+    if sets is not None and after.get(sets) is None:
+        return f"does not set {sets}"
     also = [name for name in differing(before, after) if name not in may]
     return f"also changes {', '.join(also)}" if also else None
 
@@ -1584,9 +1614,13 @@ def check_versions(session, acts, entries, report):
 
 
 def check_times(session, acts, entries, report):
-    faults = []
+    faults, accepted = [], []
     for one, other in zip(entries, entries[1:]):
-        if other.at < one.at and not other.accepts_clock:
+        if other.at < one.at and other.accepts_clock:
+            later = sum(it.kind == "take" and it.session_id == session.id and it.seq > other.seq for it in entries)
+            accepted.append(f"entry {other.seq} by {shown(other.fields['by'])}: the clock {one.fields['at']} → {other.fields['at']}; "
+                            f"{later} takes were filed after it")
+        elif other.at < one.at:
             faults.append(f"entry {other.seq} is of {other.fields['at']}, before entry {one.seq} of {one.fields['at']}")
     if acts and acts[0].at != session.convened_at:
         faults.append(f"convenedAt is not that of entry {acts[0].seq}, {acts[0].fields['at']}")
@@ -1598,7 +1632,9 @@ def check_times(session, acts, entries, report):
     ):
         if act and time is not None and time > act.at:
             faults.append(f"{name} is after entry {act.seq} of {act.fields['at']}")
-    report.conclude("time", faults, "they agree with the log, whose times never run back")
+    back = "run back where that was accepted" if accepted else "never run back"
+    report.conclude("time", faults, f"they agree with the log, whose times {back}")
+    report.notable("time", accepted)
 
 
 def check_deadlines(filed, acts, report):
@@ -1759,6 +1795,8 @@ def check_outcome(session, acts, report):
             faults.append(f"entry {act.seq} records the outcome of a void session")
         if outcome is not None and instant(outcome, "recordedAt") > act.at:
             faults.append(f"entry {act.seq} records the outcome with a later time than its own")
+        elif outcome is not None and before.closes_at is not None and instant(outcome, "recordedAt") <= before.closes_at:
+            faults.append(f"entry {act.seq} records the outcome with a time before its window was over")
         if outcome is not None and outcome["value"] is not None and not (
                 min(session.ranks.values()) <= float(outcome["value"]) <= max(session.ranks.values())):
             faults.append(f"entry {act.seq} records the outcome with a value that is not on the scale of its stances")
@@ -1835,14 +1873,18 @@ def check_keys(takes, places, members, log, report):
     for take in takes:
         before = used.get(take.member)
         used[take.member] = take
-        if before and before.key != take.key:
+        if before and before.key != take.key and log is None:  # with the log, who replaced it is known
             notable.append(f"{shown(take.member)} filed take {before.id} with the key {before.key}, take {take.id} with {take.key}")
         if members is not None and take.key not in members.get(take.member, [take.key]):
             faults.append(f"take {take.id}: the key {take.key} is not one that you named of {shown(take.member)}")
         if log and take.id in places and log.key_before(take.member, places[take.id]) != take.key:
             faults.append(f"take {take.id}: the log had not given {shown(take.member)} the key {take.key} when it was filed")
     if log:
-        notable += [text for member in sorted(used) for text in log.replacements(member)]
+        for seq, by, change in (it for member in sorted(used) for it in log.replacements(member)):
+            if by is Log.NOBODY:
+                faults.append(f"entry {seq} changes {change}, which neither an operator nor the key before replaced")
+            elif by is not None:
+                notable.append(f"entry {seq} by {shown(by)}: {change}")
     if members is None and log is None:
         report.unproven("keys", "that the log registered these keys for these members: --log, --members")
     else:
@@ -1932,22 +1974,50 @@ def unix_text(seconds):
 class Log:
     """All entries up to the bundle's checkpoint: what they say of its session, and of the keys of members."""
 
-    def __init__(self, bundle, read_log):
+    NOBODY = ""  # in the place of who replaced a key: no entry by which one is replaced
+
+    def __init__(self, bundle, log, key):
         session = Session(bundle.session)
-        _, size, root = read_checkpoint(read_note(bundle.checkpoint)[0])
+        origin, size, root = read_checkpoint(read_note(bundle.checkpoint)[0])
+        latest = self.latest(log, origin, size, key)
+        self.size, last_root = latest or (size, root)
+        self.is_latest, self.fork = latest is not None, False
         self.session, self.concerning, self.others, self.keys, self.faults = session, {}, {}, {}, []
-        tree, place, ids = [], 0, set()
-        for place, text in enumerate(read_log(size), 1):
+        self.elsewhere, self.signed = {}, {}  # takes in other sessions of the day and subject, also by their digests
+        tree, place, ids, at_bundle = [], 0, set(), self.root([])
+        for place, text in enumerate(log.entries(self.size), 1):
             leaf, bits = hashlib.sha256(b"\0" + text.encode("utf-8")).digest(), place - 1
             self.read(place, text, leaf, ids)
             while bits & 1:
                 leaf, bits = hashlib.sha256(b"\1" + tree.pop() + leaf).digest(), bits >> 1
             tree.append(leaf)
-        found = tree.pop() if tree else hashlib.sha256(b"").digest()
-        while tree:
-            found = hashlib.sha256(b"\1" + tree.pop() + found).digest()
-        if place != size or found != root:
-            raise Invalid(f"the {size} entries are not those of the bundle's checkpoint")
+            if place == size:
+                at_bundle = self.root(tree)
+        if place != self.size or self.root(tree) != last_root:
+            which = "latest" if self.is_latest else "bundle's"
+            raise Invalid(f"the {self.size} entries are not those of the {which} checkpoint")
+        self.fork = at_bundle != root
+
+    @staticmethod
+    def root(tree):
+        """The root of a tree of these complete subtrees."""
+        found = tree[-1] if tree else hashlib.sha256(b"").digest()
+        for subtree in reversed(tree[:-1]):
+            found = hashlib.sha256(b"\1" + subtree + found).digest()
+        return found
+
+    @staticmethod
+    def latest(log, origin, size, key):
+        """The size and the root of the latest checkpoint of the log, if this key signed it."""
+        try:
+            text, signatures = read_note(log.checkpoint())
+            name, latest, root = read_checkpoint(text)
+            own, raw = (None, None) if key is None else read_log_key(key)
+        except (Invalid, OSError, UnicodeDecodeError):
+            return None
+        is_own = name == origin and own in (None, origin) and latest >= size
+        is_own = is_own and raw is not None and is_note_signed(text, signatures, origin, raw)
+        return (latest, root) if is_own else None
 
     def read(self, place, text, leaf, ids):
         try:
@@ -1961,58 +2031,100 @@ class Log:
         if entry.kind == "take" and entry.session_id == self.session.id:
             concerns = True
             ids.add(entry.id)
+        elif entry.kind == "take" and entry.session_id in self.others:
+            self.elsewhere[entry.id] = entry.session_id
+            if "digest" in entry.fields:
+                self.signed[entry.fields["digest"]] = entry.id
         elif entry.kind in ("opening", "take-mark"):
-            concerns = int(text_of(entry.fields["id"])) in ids
+            ident = int(text_of(entry.fields["id"]))
+            concerns = ident in ids
+            if entry.kind == "opening" and ident in self.elsewhere:
+                self.signed[entry.fields["digest"]] = ident
         elif entry.kind == "session":
             concerns = entry.id == self.session.id
             if not concerns and (entry.session["date"], entry.session["subjectId"]) == (self.session.date, self.session.subject):
                 self.others.setdefault(entry.id, []).append(entry)
         elif entry.kind == "member":
-            keys = self.keys.setdefault(entry.fields["id"], [])
-            if not keys or keys[-1][1] != entry.fields["publicKey"]:
-                keys.append((place, entry.fields["publicKey"], entry.fields["by"]))
+            keys, key = self.keys.setdefault(entry.fields["id"], []), entry.fields["publicKey"]
+            if key is not None and (not keys or keys[-1][1] != key):
+                keys.append((place, key, self.replaced_by(entry, keys[-1][1]) if keys else None))
         if concerns:
             self.concerning[place] = leaf
+
+    def replaced_by(self, entry, before):
+        """Who replaced this key of a member: an operator, None for the member itself, or nobody."""
+        fields, by = entry.fields, entry.fields["by"]
+        if entry.act != "key-rotated":
+            return self.NOBODY
+        if "replaces" not in fields:
+            return self.NOBODY if by in (None, "member") else by
+        text = write(Fields(["memberId", fields["id"], "publicKey", fields["publicKey"], "replaces", before]))
+        try:
+            holds = is_signed(text.encode("utf-8"), base64_bytes(fields["endorsement"], 64), base64_bytes(before, 32))
+        except Invalid:
+            holds = False
+        return None if holds and fields["replaces"] == before else self.NOBODY
 
     def key_before(self, member, place):
         return next((key for seq, key, _ in reversed(self.keys.get(member, [])) if seq < place), None)
 
     def replacements(self, member):
         keys = self.keys.get(member, [])
-        return [f"entry {seq} by {shown(by)}: the key of {shown(member)} {old} → {new}"
-                for (_, old, _), (seq, new, by) in zip(keys, keys[1:]) if old is not None and new is not None and by is not None]
+        return [(seq, by, f"the key of {shown(member)} {old} → {new}") for (_, old, _), (seq, new, by) in zip(keys, keys[1:])]
 
-    def check(self, entries, report):
+    def check(self, takes, entries, report):
         there = {entry.seq: entry.leaf for entry in entries}
         report.conclude("completeness", self.faults + [
             f"entry {place} of the log concerns the session, and is not in the bundle"
             for place, leaf in self.concerning.items() if there.get(place) != leaf
-        ], f"the log has {len(self.concerning)} entries on the session, and the bundle all of them")
+        ], f"the log of {self.size} has {len(self.concerning)} entries on the session, and the bundle all of them")
+        if not self.is_latest:
+            report.unproven("completeness", f"that no act followed entry {self.size}: the latest checkpoint was not read")
+        if self.fork:
+            report.conclude("consistency", [f"a fork: the log of {self.size} entries does not begin with those of the bundle"], "")
+        # Nonces are spent once, so an operator has filed it again.
+        again = [(take, self.signed[take.digest()]) for take in takes if take.digest() in self.signed]
+        if again:
+            report.conclude("nonce", [
+                f"take {take.id} was filed in session {self.elsewhere[other]} too, as take {other}" for take, other in again], "")
         report.notable("sessions", [
             f"session {ident} of {self.session.date} and {shown(self.session.subject)} is convened by entry {own[0].seq} of {own[0].fields['at']}"
             + (", and withdrawn" if any(act.act == "withdrawn" for act in own) else "") for ident, own in sorted(self.others.items())
         ])
 
 
-def log_reader(where):
-    """A function that reads the entries of the log at an address, or in a folder with its tiles."""
-    def get(path):
-        if not re.match("https?://", where):
-            base = os.path.join(where, "tile") if os.path.isdir(os.path.join(where, "tile")) else where
-            with open(os.path.join(base, path), "rb") as file:
+class LogReader:
+    """Reads the log at an address, or in a folder with its tiles."""
+
+    def __init__(self, where):
+        self.is_url = bool(re.match("https?://", where))
+        if self.is_url:
+            base = where.rstrip("/")
+            self.base = base if "/swarm/log" in base else base + "/swarm/log"
+        else:
+            mirror = os.path.join(where, "mirror")  # where a watcher keeps one
+            is_within = not os.path.isdir(os.path.join(where, "tile")) and os.path.isdir(mirror)
+            self.base = mirror if is_within else where
+
+    def get(self, path):
+        if not self.is_url:
+            with open(os.path.join(self.base, path), "rb") as file:
                 return file.read()
-        base = where.rstrip("/") if "/swarm/log" in where else where.rstrip("/") + "/swarm/log"
-        with urllib.request.urlopen(f"{base}/tile/{path}", timeout=60) as answer:
+        with urllib.request.urlopen(f"{self.base}/{path}", timeout=60) as answer:
             return answer.read()
 
-    def read(size):
+    def checkpoint(self):
+        return self.get("checkpoint").decode("utf-8")
+
+    def entries(self, size):
+        """The texts of the first entries."""
         for tile in range((size + 255) // 256):
             width = min(256, size - tile * 256)
-            path = f"entries/{tile_name(tile)}"
+            path = f"tile/entries/{tile_name(tile)}"
             try:
-                data = get(path + (f".p/{width}" if width < 256 else ""))
+                data = self.get(path + (f".p/{width}" if width < 256 else ""))
             except OSError:
-                data = get(path)
+                data = self.get(path)
             at, texts = 0, []
             while at < len(data):
                 length = int.from_bytes(data[at:at + 2], "big")
@@ -2021,7 +2133,6 @@ def log_reader(where):
             if at != len(data) or len(texts) < width:
                 raise Invalid(f"{path} is no tile of entries")
             yield from (text.decode("utf-8") for text in texts[:width])
-    return read
 
 
 def tile_name(number):
@@ -2065,7 +2176,7 @@ def main():
     try:
         report = verify(
             parts(options.file), options.key, read_members(content(options.members)) if options.members else None,
-            Policy(content(options.policy)) if options.policy else None, log_reader(options.log) if options.log else None,
+            Policy(content(options.policy)) if options.policy else None, LogReader(options.log) if options.log else None,
             options.timestamp_ca)
     except (Invalid, OSError, UnicodeDecodeError) as error:
         print(f"cannot be read: {shown(str(error))}", file=sys.stderr)

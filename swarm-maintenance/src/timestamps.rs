@@ -23,7 +23,8 @@ const RETRY: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Requests a timestamp of the last checkpoint from the authority that the function returns for a tenant: when a session has
-/// closed, is aggregated or published, and at the start for what happened before (API.md, 11.6). Nothing else waits for the answer.
+/// closed, is aggregated or published, and at the start for what happened before (API.md, 11.6). The server that signed such an entry
+/// asks at once, any other one a minute later if there is no timestamp by then. Nothing else waits for the answer.
 #[derive(Debug)]
 pub struct TimestampCheckpoints<F> {
     authority: F,
@@ -31,6 +32,10 @@ pub struct TimestampCheckpoints<F> {
     request: JoinSet<Requested>,
     /// The log, and its last entry for which a timestamp is stored or was found not to be needed.
     done: Option<(String, Seq)>,
+    /// The entry to which the log was searched for sessions that another server closed.
+    searched: Seq,
+    /// The last such entry that was found, and the time when this server asks in the place of the other.
+    found: Option<(Seq, Instant)>,
     /// The time of the next request, after one that failed.
     retry: Option<Instant>,
     /// Why the last request failed.
@@ -43,7 +48,8 @@ type Requested = (String, Seq, Result<StampOutcome, Error>);
 impl<F> TimestampCheckpoints<F> {
     /// A job for the authority that the function returns.
     pub fn new(authority: F) -> Self {
-        Self { authority, request: JoinSet::new(), done: None, retry: None, failure: None }
+        let (request, searched) = (JoinSet::new(), Seq(0));
+        Self { authority, request, done: None, searched, found: None, retry: None, failure: None }
     }
 
     async fn timestamp<T: MaintainedTenant>(
@@ -77,10 +83,24 @@ impl<F> TimestampCheckpoints<F> {
         let is_behind = size < tenant.tenant().log_size().await?;
         let done = self.done.as_ref().filter(|(log, _)| log == origin).map(|(_, seq)| *seq);
         // What closed before the start is not known.
-        let wanted = done.map_or(size, |done| log.last_closing().unwrap_or_default().max(done));
+        let wanted = match done {
+            None => {
+                (self.searched, self.found) = (size, None);
+                size
+            }
+            Some(_) => {
+                self.search(log, size).await?;
+                let due = self.found.filter(|(_, due)| Instant::now() >= *due);
+                let due = due.map(|(closing, _)| closing);
+                due.max(log.last_closing()).max(done).unwrap_or_default()
+            }
+        };
         if done.unwrap_or_default() >= wanted {
             self.done = Some((origin.clone(), wanted));
-            return Ok(Err(if is_behind { Next::Soon } else { Next::Changed }));
+            let later = self.found.filter(|(closing, _)| *closing > wanted);
+            let later = later.map(|(_, due)| due.saturating_duration_since(Instant::now()));
+            let next = later.map_or(Next::Changed, Next::In);
+            return Ok(Err(if is_behind { Next::Soon } else { next }));
         }
         if wanted > size {
             return Ok(Err(Next::Soon));
@@ -97,6 +117,15 @@ impl<F> TimestampCheckpoints<F> {
             return Ok(Err(Next::Soon));
         }
         Ok(Ok(signed))
+    }
+
+    /// Searches the entries since the last search for sessions that were closed, perhaps by another server.
+    async fn search(&mut self, log: &SignedLog, size: Seq) -> Result<(), Error> {
+        if let Some(closing) = log.closing_between(self.searched, size).await? {
+            self.found = Some((closing, Instant::now() + RETRY));
+        }
+        self.searched = size;
+        Ok(())
     }
 
     /// Waits for the answer, but no longer than [`PATIENCE`], and records it.

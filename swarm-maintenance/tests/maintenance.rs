@@ -7,14 +7,17 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use swarm_core::domain::Quotas;
+use swarm_core::domain::{Actor, Attribution, Digest, Quotas, SessionState, Subject};
+use swarm_core::proof::log_key::ServerSecret;
+use swarm_core::service::signed_log::{LogSigner, SignedLog, TimestampAuthority};
 use swarm_core::store::async_trait;
 use swarm_core::{Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{
     ClockCheck, Job, ListedTenant, MaintainedTenant, Maintenance, Next, TenantList,
+    TimestampCheckpoints,
 };
 use swarm_store_memory::MemoryStore;
-use swarm_testing::application;
+use swarm_testing::{application, object, session_draft};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
@@ -110,6 +113,71 @@ async fn scheduled_work_runs_by_the_clock_of_a_test() {
         assert_eq!((left == 0, clocks.warning().is_none()), (expires, expires));
         running.abort();
     }
+}
+
+/// Counts the tokens that it gives.
+#[derive(Clone, Default)]
+struct Authority(Arc<AtomicUsize>);
+
+#[async_trait]
+impl TimestampAuthority for Authority {
+    async fn timestamp(&self, _: Digest) -> Result<Vec<u8>, String> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(b"token".to_vec())
+    }
+}
+
+/// The other server may have died before it asked the authority.
+#[tokio::test(start_paused = true)]
+async fn session_that_another_server_closed_is_timestamped_a_minute_later() {
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+    let tenant = swarm.tenant(&tenant_id("acme"));
+    let [other, own] = [(); 2].map(|()| {
+        let signer = LogSigner::without_memory(ServerSecret::new([1; 32]));
+        tenant.signed_log("acme.example", &signer).unwrap()
+    });
+    let close = |log: SignedLog| {
+        let tenant = tenant.clone();
+        async move {
+            let by = Attribution::from(Actor::OPERATOR);
+            let convened = tenant.convene(&session_draft("aurora"), &by).await.unwrap();
+            let closed = tenant.advance(convened.id, SessionState::WindowClosed, &by).await;
+            closed.unwrap();
+            log.sign().await.unwrap();
+        }
+    };
+    let subject = object(r#"{"id":"aurora","name":"Aurora"}"#);
+    let subject = Subject::read(&mut subject.clone()).unwrap();
+    tenant.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
+    close(other.clone()).await;
+    let served = ListedTenant::new(tenant.clone()).with_signed_log(own.clone());
+    let authority = Authority::default();
+    let shared: Arc<dyn TimestampAuthority> = Arc::new(authority.clone());
+    let mut job = TimestampCheckpoints::new(move |_: &ListedTenant| Some(Arc::clone(&shared)));
+    // What happened before the start, and what this server signed: at once.
+    let asked = || authority.0.load(Ordering::SeqCst);
+    job.round(&served).await;
+    assert_eq!((asked(), job.round(&served).await), (1, Next::Changed));
+    close(own.clone()).await;
+    job.round(&served).await;
+    assert_eq!((asked(), job.round(&served).await), (2, Next::Changed));
+
+    close(other.clone()).await;
+    assert_eq!(job.round(&served).await, Next::In(Duration::from_secs(60)));
+    sleep(Duration::from_secs(60)).await;
+    job.round(&served).await;
+    assert_eq!((asked(), job.round(&served).await), (3, Next::Changed));
+
+    // Unless the other one has.
+    close(other.clone()).await;
+    job.round(&served).await;
+    let signed = other.checkpoint().await.unwrap().unwrap();
+    other.timestamp(&signed, &Authority::default()).await.unwrap();
+    sleep(Duration::from_secs(60)).await;
+    for _ in 0..3 {
+        job.round(&served).await;
+    }
+    assert_eq!((asked(), job.round(&served).await), (3, Next::Changed));
 }
 
 async fn apply(tenant: &Tenant) {

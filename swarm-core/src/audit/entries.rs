@@ -7,8 +7,8 @@ use super::finding::{Check, Faults, Report, count};
 use super::records::BundledTake;
 use crate::domain::json::{Json, RawJson, printable, write};
 use crate::domain::{
-    Invalid, LogEntry, LogLine, MemberEntry, OpeningEntry, Operation, Seq, SessionEntry, SessionId,
-    TakeContent, TakeEntry, TakeId, TakeMarkEntry, Timestamp,
+    Actor, Invalid, LogEntry, LogLine, MemberEntry, OpeningEntry, Operation, Seq, SessionEntry,
+    SessionId, TakeContent, TakeEntry, TakeId, TakeMarkEntry, Timestamp,
 };
 use crate::proof::take_entry;
 use crate::proof::tree::TreeHash;
@@ -30,7 +30,7 @@ pub(super) enum Content {
     Session(Box<SessionEntry>),
     Member(MemberEntry),
     /// An operator accepted a clock that ran back.
-    ClockAccepted,
+    ClockAccepted(Actor),
     /// Another kind, of which an audit reads nothing.
     Other,
     /// A kind that this version does not know.
@@ -132,7 +132,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, String> {
         Ok(LogEntry::TakeMark(entry)) => Content::TakeMark(entry),
         Ok(LogEntry::Session(entry)) => Content::Session(entry),
         Ok(LogEntry::Member(entry)) => Content::Member(entry),
-        Ok(LogEntry::Operation(Operation::ClockAccepted { .. })) => Content::ClockAccepted,
+        Ok(LogEntry::Operation(Operation::ClockAccepted { by })) => Content::ClockAccepted(by),
         _ if OTHER_KINDS.contains(&&*kind) => Content::Other,
         Err(error) if DECIDING_KINDS.contains(&&*kind) => {
             return Err(inexact(&error));
@@ -214,15 +214,10 @@ fn different_content(take: &TakeContent, entry: &TakeContent) -> Vec<&'static st
     }
 }
 
-/// The places where time runs back from one entry to the next, unless the later one accepts a clock.
-pub(super) fn backward_times(entries: &[BundledEntry]) -> Vec<String> {
-    let accepts_clock = |entry: &BundledEntry| matches!(entry.content, Content::ClockAccepted);
+/// The entries at which time runs back, each with the one before it.
+pub(super) fn backward(
+    entries: &[BundledEntry],
+) -> impl Iterator<Item = (&BundledEntry, &BundledEntry)> {
     let pairs = entries.iter().zip(entries.iter().skip(1));
-    let backward = pairs.filter(|(one, next)| next.at < one.at && !accepts_clock(next));
-    backward
-        .map(|(one, next)| {
-            let (before, after) = (one.at, next.at);
-            format!("entry {} is of {after}, before entry {} of {before}", next.seq, one.seq)
-        })
-        .collect()
+    pairs.filter(|(one, next)| next.at < one.at)
 }

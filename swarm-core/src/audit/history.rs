@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::entries::{BundledEntry, Content, backward_times};
+use super::entries::{BundledEntry, Content, backward};
 use super::finding::{Check, Report, count};
 use super::records::BundledTake;
-use super::steps::{Step, changed_fields, step_faults};
+use super::steps::{Step, changed_fields, convening_faults, step_faults};
 use crate::domain::json::{Json, Object, printable, write};
 use crate::domain::{
     LoggedSession, Seq, Session, SessionAct, SessionEntry, SessionId, SessionState, TakeId,
@@ -77,7 +77,11 @@ pub(super) fn check_acts(
         Some(first) if first.entry.act != SessionAct::Convened => {
             faults.push(format!("the first act, entry {}, does not convene it", first.seq));
         }
-        Some(_) => {}
+        Some(first) => {
+            let convened = records.first().map(|record| step(first.after(), record));
+            let faults_of_act = convened.into_iter().flat_map(convening_faults);
+            faults.extend(faults_of_act.map(|fault| format!("entry {}: {fault}", first.seq)));
+        }
     }
     let steps = acts.iter().zip(&records);
     for ((before, old), (act, new)) in steps.clone().zip(steps.skip(1)) {
@@ -107,7 +111,10 @@ pub(super) fn check_acts(
     let voids = acts.iter().filter(|act| act.entry.act == SessionAct::Void);
     let voids = voids.map(|act| format!("{}: voided: its result counts for nothing", act.named()));
     let acts = count(acts.len(), "act leads", "acts lead");
-    report.conclude(Check::History, faults, format!("{acts} from convening to the record"));
+    let practice =
+        if session.practice { "; it is for practice, and counts for nothing" } else { "" };
+    let holds = format!("{acts} from convening to the record{practice}");
+    report.conclude(Check::History, faults, holds);
     report.notable(Check::History, voids.collect());
 }
 
@@ -152,14 +159,31 @@ pub(super) fn check_versions(
     report.conclude(Check::Version, faults, holds);
 }
 
-/// Checks that the log's time never runs back, and that the times of the record are those of its acts.
+/// Checks that the log's time runs back only where an operator accepted that, which is notable, and that the times of the record
+/// are those of its acts.
 pub(super) fn check_times(
     session: &Session,
     acts: &[ActOnSession<'_>],
     entries: &[BundledEntry],
     report: &mut Report,
 ) {
-    let mut faults = backward_times(entries);
+    let (mut faults, mut accepted) = (Vec::new(), Vec::new());
+    for (one, next) in backward(entries) {
+        let (before, after, seq) = (one.at, next.at, next.seq);
+        let Content::ClockAccepted(by) = &next.content else {
+            faults.push(format!("entry {seq} is of {after}, before entry {} of {before}", one.seq));
+            continue;
+        };
+        let is_later = |entry: &&BundledEntry| {
+            entry.seq > seq
+                && matches!(&entry.content, Content::Take(take) if take.session_id == session.id)
+        };
+        let later = count(entries.iter().filter(is_later).count(), "take was", "takes were");
+        let by = printable(by.as_str());
+        accepted.push(format!(
+            "entry {seq} by {by}: the clock {before} → {after}; {later} filed after it"
+        ));
+    }
     if let Some(first) = acts.first().filter(|first| first.at != session.convened_at) {
         let (at, says) = (first.at, session.convened_at);
         faults.push(format!("convenedAt is {says}, entry {} says {at}", first.seq));
@@ -177,8 +201,10 @@ pub(super) fn check_times(
             faults.push(format!("{field} is {time}, after entry {} of {}", act.seq, act.at));
         }
     }
-    let holds = "they agree with the log, whose times never run back".to_owned();
-    report.conclude(Check::Time, faults, holds);
+    let back =
+        if accepted.is_empty() { "never run back" } else { "run back where that was accepted" };
+    report.conclude(Check::Time, faults, format!("they agree with the log, whose times {back}"));
+    report.notable(Check::Time, accepted);
 }
 
 /// The amendments that were filed after the session was aggregated.

@@ -1,12 +1,14 @@
 //! The keys of members: which one the log, or the reader, has of each, and who replaced it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::finding::{Check, Report, count};
 use super::records::BundledTake;
-use super::whole_log::{KeyInLog, WholeLog};
+use super::whole_log::{GivenBy, KeyInLog, WholeLog};
 use crate::domain::json::printable;
-use crate::domain::{Invalid, MemberId, PublicKey, Seq, TakeId};
+use crate::domain::{Invalid, KeyReplacement, MemberId, PublicKey, Seq, Signature, Signed, TakeId};
+use crate::proof::verify;
 
 /// Keys of members that the reader has from another source.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +50,8 @@ pub(super) fn check(
         let (member, key) = (&it.take.draft().member_id, &it.take.public_key);
         let before = used.insert(member, it).filter(|before| before.take.public_key != *key);
         let (id, shown) = (it.take.id, printable(member.as_str()));
-        if let Some(before) = before {
+        // With the log, who replaced the key is known.
+        if let Some(before) = before.filter(|_| log.is_none()) {
             let (first, old) = (before.take.id, &before.take.public_key);
             notable.push(format!(
                 "{shown} filed take {first} with the key {old}, take {id} with {key}"
@@ -61,7 +64,7 @@ pub(super) fn check(
         }
         if let (Some(log), Some(place)) = (log, places.get(&id)) {
             match log.key_before(member, *place) {
-                Some(KeyInLog { key: Some(own), .. }) if own == key => {}
+                Some(KeyInLog { key: own, .. }) if own == key => {}
                 _ => faults.push(format!(
                     "take {id}: the log had not given {shown} the key {key} when it was filed"
                 )),
@@ -70,7 +73,19 @@ pub(super) fn check(
     }
     if let Some(log) = log {
         for member in used.keys() {
-            notable.extend(replacements(member, log.keys(member)));
+            for (before, after) in log.keys(member).iter().zip(log.keys(member).iter().skip(1)) {
+                let (seq, shown) = (after.seq, printable(member.as_str()));
+                let change = format!("the key of {shown} {} → {}", before.key, after.key);
+                match &after.by {
+                    GivenBy::Operator(by) => {
+                        notable.push(format!("entry {seq} by {}: {change}", printable(by.as_str())));
+                    }
+                    GivenBy::Member => {}
+                    GivenBy::Nobody => faults.push(format!(
+                        "entry {seq} changes {change}, which neither an operator nor the key before replaced"
+                    )),
+                }
+            }
         }
     }
     let holds = match (named, log) {
@@ -103,12 +118,17 @@ pub(super) fn check(
     report.notable(Check::Keys, notable);
 }
 
-/// The keys that an operator gave a member in place of another.
-fn replacements(member: &MemberId, keys: &[KeyInLog]) -> Vec<String> {
-    let replaced = keys.iter().zip(keys.iter().skip(1)).filter_map(|(before, after)| {
-        let (old, new, by) = (before.key.as_ref()?, after.key.as_ref()?, after.by.as_ref()?);
-        let (seq, by, member) = (after.seq, printable(by.as_str()), printable(member.as_str()));
-        Some(format!("entry {seq} by {by}: the key of {member} {old} → {new}"))
-    });
-    replaced.collect()
+/// Returns whether the key before signed its replacement by another one.
+pub(super) fn is_endorsed(
+    member: &MemberId,
+    key: &PublicKey,
+    before: &PublicKey,
+    endorsement: &Signature,
+) -> bool {
+    let payload = KeyReplacement {
+        member_id: member.clone(),
+        public_key: key.to_string(),
+        replaces: before.to_string(),
+    };
+    verify(&Arc::new(Signed { payload, signature: endorsement.clone() }), before).is_some()
 }

@@ -125,7 +125,7 @@ pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
     checkpoint::check(&bundle.checkpoint, &entries, *key, *policy, &mut report);
     timestamp::check(bundle, &entries, *token, &mut report);
     match log {
-        Some(log) => log.check(&entries, &mut report),
+        Some(log) => log.check(&takes, &entries, &mut report),
         None => {
             let aggregated = session.is_some_and(|it| it.state >= SessionState::Aggregated);
             let text = if aggregated { SINCE_AGGREGATION } else { COMPLETENESS };

@@ -46,8 +46,14 @@ pub(super) fn check(session: &Session, acts: &[ActOnSession<'_>], report: &mut R
         if value.is_some_and(|value| value.check(scale).is_err()) {
             faults.push(fault("with a value that is not on the scale of its stances"));
         }
-        if outcome.is_some_and(|outcome| outcome.recorded_at > act.at) {
+        let recorded_at = outcome.map(|outcome| outcome.recorded_at);
+        if recorded_at.is_some_and(|recorded_at| recorded_at > act.at) {
             faults.push(fault("with a later time than its own"));
+        } else if let (Some(deadline), Some(recorded_at)) =
+            (before.after().window_closes_at, recorded_at)
+            && takes_may_come(Some(deadline), recorded_at)
+        {
+            faults.push(fault("with a time before its window was over"));
         }
         if let Some(earlier) = &before.after().outcome {
             let (from, to) = (text(Some(earlier)), text(outcome));

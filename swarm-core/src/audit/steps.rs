@@ -29,6 +29,42 @@ impl Step<'_> {
 /// The fields of a question.
 pub(super) const QUESTION: [&str; 3] = ["question", "resolution", "resolvesAt"];
 
+/// The fields of a session that this version knows, without [those that are set later](SET_LATER).
+const FIELDS: [&str; 18] = [
+    "id",
+    "date",
+    "subjectId",
+    "state",
+    "windowClosesAt",
+    "convenedAt",
+    "quorum",
+    "bucketsDigest",
+    "rosterDigest",
+    "blind",
+    "practice",
+    "finish",
+    "question",
+    "resolution",
+    "resolvesAt",
+    "stances",
+    "maxRevisions",
+    "method",
+];
+
+/// The fields that later acts alone set.
+const SET_LATER: [&str; 5] = ["openedAt", "publishedAt", "outcome", "voided", "snapshotDigest"];
+
+/// Why a session cannot have been convened like this.
+pub(super) fn convening_faults(convened: Step<'_>) -> Vec<String> {
+    let mut faults = Vec::new();
+    if convened.state > SessionState::Collecting {
+        faults.push(format!("convened as {}", convened.state));
+    }
+    let early = SET_LATER.into_iter().filter(|field| convened.has(field));
+    faults.extend(early.map(|field| format!("convened with {}", printable(field))));
+    faults
+}
+
 /// Why an act is not a valid step from the session before it to the one after it.
 pub(super) fn step_faults(
     before: Step<'_>,
@@ -36,14 +72,21 @@ pub(super) fn step_faults(
     at: Timestamp,
     after: Step<'_>,
 ) -> Vec<String> {
-    let Some(may_change) = changes_of(before, act, after.state) else { return Vec::new() };
+    let may_change = changes_of(before, act, after.state);
     let mut faults = Vec::new();
     if before.has("voided") {
         faults.push(format!("{} after it was voided", printable(act)));
     }
     faults.extend(state_fault(before, act, at, after.state));
+    if let Some(field) = set_by(act, after.state).filter(|field| !after.has(field)) {
+        faults.push(format!("{} does not set {}", printable(act), printable(field)));
+    }
     let changed = changed_fields(before.record, after.record).into_iter();
-    let changed = changed.filter(|field| !may_change.contains(field));
+    let changed = changed.filter(|field| match &may_change {
+        Some(may_change) => !may_change.contains(field),
+        // An act of a later version may change what that version has added.
+        None => FIELDS.contains(field) || SET_LATER.contains(field),
+    });
     let changed: Vec<_> = changed.map(printable).collect();
     if !changed.is_empty() {
         faults.push(format!("{} also changes {}", printable(act), changed.join(", ")));
@@ -74,7 +117,20 @@ fn state_fault(before: Step<'_>, act: &str, at: Timestamp, to: SessionState) -> 
     }
 }
 
-/// The fields that an act may change; `None` of an act that this version does not know, which may change what it likes.
+/// The field that a record has after the act.
+fn set_by(act: &str, to: SessionState) -> Option<&'static str> {
+    match (act, to) {
+        ("state", SessionState::Aggregated) => Some("snapshotDigest"),
+        ("state", SessionState::Published) => Some("publishedAt"),
+        ("opened", _) => Some("openedAt"),
+        ("roster", _) => Some("rosterDigest"),
+        ("void", _) => Some("voided"),
+        ("outcome", _) => Some("outcome"),
+        _ => None,
+    }
+}
+
+/// The fields that an act may change; `None` of an act that this version does not know.
 fn changes_of(before: Step<'_>, act: &str, to: SessionState) -> Option<Vec<&'static str>> {
     use SessionState::{Aggregated, Collecting, Published, WindowClosed};
     let is_early = before.state < Aggregated;

@@ -246,10 +246,15 @@ impl Watch {
             // An earlier look has shown what it says of the entry.
             self.found.remarks.truncate(shown);
         }
+        if let Some(at) = at.filter(|at| is_new && is_before(self.now, *at)) {
+            let text = format!(
+                "entry {seq} is dated {at}, after this look at {}, by this watcher's clock",
+                self.now
+            );
+            self.found.remarks.push(Remark { is_notable: true, text });
+        }
         let dated = at.zip(self.looked_at.filter(|_| is_new));
-        if let Some((at, looked_at)) =
-            dated.filter(|(at, looked_at)| is_back_dated(*at, *looked_at))
-        {
+        if let Some((at, looked_at)) = dated.filter(|(at, looked_at)| is_before(*at, *looked_at)) {
             self.found.faults.push(format!(
                 "entry {seq} is dated {at}, and a look at {looked_at}, by this watcher's clock, did not have it"
             ));
@@ -280,6 +285,7 @@ impl Watch {
             return Err(WatchFault::Broken(faults));
         }
         let mut replay = self.replay;
+        remarks.extend(replay.overdue(self.now));
         let aside = if self.archive.is_used() { replay.put_aside(*size) } else { Vec::new() };
         let state = WatchState {
             checkpoint: self.note.to_string(),
@@ -292,8 +298,9 @@ impl Watch {
     }
 }
 
-fn is_back_dated(at: Timestamp, looked_at: Timestamp) -> bool {
-    at.millis().saturating_add(MAX_BACK_DATED) < looked_at.millis()
+/// Whether one time is before another by more than the clocks of a server and a watcher differ.
+fn is_before(one: Timestamp, other: Timestamp) -> bool {
+    one.millis().saturating_add(MAX_BACK_DATED) < other.millis()
 }
 
 /// Why a checkpoint does not continue the one of an earlier look; `None` if it does.

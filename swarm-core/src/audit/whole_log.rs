@@ -1,14 +1,18 @@
-//! All entries of a log up to the checkpoint of a bundle: what they say of its session, and of the keys of members.
+//! All entries of a log: what they say of the session of a bundle, and of the keys of members. A log that goes on after the
+//! checkpoint of the bundle is read to its latest one, since the server of a bundle can choose an old one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::bundle::Bundle;
 use super::entries::{BundledEntry, Content, Parsed, parse};
-use super::finding::{Check, Report, count};
+use super::finding::{Check, Faults, Report, count};
+use super::key::LogKey;
+use super::keys::is_endorsed;
+use super::records::BundledTake;
 use crate::domain::json::printable;
 use crate::domain::{
-    Actor, Day, Invalid, MemberId, PublicKey, Seq, Session, SessionAct, SessionId, SubjectId,
-    TakeId, Timestamp,
+    Actor, Day, Digest, Invalid, MemberAct, MemberEntry, MemberId, PublicKey, Seq, Session,
+    SessionAct, SessionId, SubjectId, TakeContent, TakeId, Timestamp,
 };
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::Note;
@@ -18,8 +22,13 @@ use crate::records::Record as _;
 /// Reads the entries of a log, one after another, for the audit of one bundle.
 #[derive(Debug)]
 pub struct LogReader {
+    /// The checkpoint of the bundle.
     checkpoint: Checkpoint,
+    /// A later one of the same log.
+    latest: Option<Checkpoint>,
     tree: GrowingTree,
+    /// Whether the tree had the root of the bundle's checkpoint at its size.
+    has_root: bool,
     log: WholeLog,
 }
 
@@ -33,19 +42,37 @@ pub struct WholeLog {
     takes: HashSet<TakeId>,
     /// Other sessions of the day and subject: the place and time of their convening, and whether they were withdrawn.
     others: BTreeMap<SessionId, (Seq, Timestamp, bool)>,
+    /// The takes in them, by the digests of what was signed.
+    others_takes: HashMap<Digest, TakeId>,
+    /// The sessions of these takes.
+    sessions: HashMap<TakeId, SessionId>,
     /// The keys that each member had, in order.
     keys: HashMap<MemberId, Vec<KeyInLog>>,
     /// Entries that cannot be read.
     faults: Vec<String>,
+    /// The number of entries, and whether the log is known to end there.
+    size: u64,
+    is_latest: bool,
+    /// That the log signed two histories.
+    fork: Option<String>,
 }
 
 /// The key that an entry of the log gives a member.
 #[derive(Debug)]
 pub(super) struct KeyInLog {
     pub(super) seq: Seq,
-    pub(super) key: Option<PublicKey>,
-    /// The operator who gave it; `None`: the member itself.
-    pub(super) by: Option<Actor>,
+    pub(super) key: PublicKey,
+    pub(super) by: GivenBy,
+}
+
+/// Who gave a member a key in the place of another.
+#[derive(Debug)]
+pub(super) enum GivenBy {
+    /// The member, with the endorsement of the key before. Also of its first key.
+    Member,
+    Operator(Actor),
+    /// The entry is none by which a key is replaced.
+    Nobody,
 }
 
 impl LogReader {
@@ -63,26 +90,52 @@ impl LogReader {
             concerning: BTreeMap::new(),
             takes: HashSet::new(),
             others: BTreeMap::new(),
+            others_takes: HashMap::new(),
+            sessions: HashMap::new(),
             keys: HashMap::new(),
             faults: Vec::new(),
+            size: checkpoint.size,
+            is_latest: false,
+            fork: None,
         };
-        Ok(Self { checkpoint, tree: GrowingTree::default(), log })
+        let has_root = checkpoint.size == 0;
+        Ok(Self { checkpoint, latest: None, tree: GrowingTree::default(), has_root, log })
+    }
+
+    /// Has the log read to its latest checkpoint, if this key signed it and it is one of the same log.
+    #[must_use]
+    pub fn up_to(mut self, note: &str, key: &LogKey) -> Self {
+        let signed = Note::parse(note).ok().and_then(|note| {
+            let latest = Checkpoint::parse(note.text()).ok()?;
+            let key = key.verifier(&latest.origin).ok()?;
+            let is_signed = key.name() == latest.origin && note.is_signed_by(&key);
+            (is_signed && latest.origin == self.checkpoint.origin).then_some(latest)
+        });
+        let Some(latest) = signed.filter(|latest| latest.size >= self.checkpoint.size) else {
+            return self;
+        };
+        (self.log.size, self.log.is_latest) = (latest.size, true);
+        self.latest = Some(latest);
+        self
     }
 
     /// Returns the number of entries to read.
     pub fn size(&self) -> u64 {
-        self.checkpoint.size
+        self.log.size
     }
 
     /// Returns the index of the next entry; `None` after the last one.
     pub fn next(&self) -> Option<u64> {
-        (self.tree.size() < self.checkpoint.size).then(|| self.tree.size())
+        (self.tree.size() < self.log.size).then(|| self.tree.size())
     }
 
     /// Reads the next entry.
     pub fn read(&mut self, text: &str) {
         let leaf = TreeHash::leaf(text.as_bytes());
         self.tree.push(leaf);
+        if self.tree.size() == self.checkpoint.size {
+            self.has_root = self.tree.root() == self.checkpoint.root;
+        }
         self.log.read(Seq(self.tree.size()), leaf, parse(text));
     }
 
@@ -90,12 +143,27 @@ impl LogReader {
     ///
     /// # Errors
     /// Why the entries are not those that the checkpoint commits to: then nothing follows from them.
-    pub fn end(self) -> Result<WholeLog, String> {
-        let Checkpoint { size, root, .. } = &self.checkpoint;
-        if self.tree.size() == *size && self.tree.root() == *root {
-            return Ok(self.log);
+    pub fn end(mut self) -> Result<WholeLog, String> {
+        let size = self.checkpoint.size;
+        match &self.latest {
+            Some(latest) if self.tree.root() != latest.root => {
+                return Err(format!(
+                    "the {} entries are not those of the latest checkpoint",
+                    latest.size
+                ));
+            }
+            Some(latest) if !self.has_root => {
+                self.log.fork = Some(format!(
+                    "a fork: the log of {} entries does not begin with the {size} of the bundle's checkpoint",
+                    latest.size
+                ));
+            }
+            None if !self.has_root => {
+                return Err(format!("the {size} entries are not those of the bundle's checkpoint"));
+            }
+            _ => {}
         }
-        Err(format!("the {size} entries are not those of the bundle's checkpoint"))
+        Ok(self.log)
     }
 }
 
@@ -114,10 +182,22 @@ impl WholeLog {
         let concerns = match content.content {
             Content::Take(take) => {
                 let concerns = take.session_id == self.session;
-                concerns.then(|| self.takes.insert(take.id));
+                if concerns {
+                    self.takes.insert(take.id);
+                } else if self.others.contains_key(&take.session_id) {
+                    self.sessions.insert(take.id, take.session_id);
+                    if let TakeContent::Open { digest, .. } = take.content {
+                        self.others_takes.insert(digest, take.id);
+                    }
+                }
                 concerns
             }
-            Content::Opening(opening) => self.takes.contains(&opening.id),
+            Content::Opening(opening) => {
+                if self.sessions.contains_key(&opening.id) {
+                    self.others_takes.insert(opening.digest, opening.id);
+                }
+                self.takes.contains(&opening.id)
+            }
             Content::TakeMark(mark) => self.takes.contains(&mark.id),
             Content::Session(act) => {
                 let session = act.session;
@@ -130,17 +210,32 @@ impl WholeLog {
                 session.id == self.session
             }
             Content::Member(entry) => {
-                let keys = self.keys.entry(entry.id).or_default();
-                if keys.last().is_none_or(|last| last.key != entry.public_key) {
-                    keys.push(KeyInLog { seq: place, key: entry.public_key, by: entry.by });
-                }
+                self.read_key(place, &entry);
                 false
             }
-            Content::ClockAccepted | Content::Other | Content::Unknown => false,
+            Content::ClockAccepted(_) | Content::Other | Content::Unknown => false,
         };
         if concerns {
             self.concerning.insert(place, leaf);
         }
+    }
+
+    fn read_key(&mut self, seq: Seq, entry: &MemberEntry) {
+        let Some(key) = &entry.public_key else { return };
+        let keys = self.keys.entry(entry.id.clone()).or_default();
+        let by = match (keys.last(), &entry.by, &entry.endorsed) {
+            (None, ..) => GivenBy::Member,
+            (Some(last), ..) if last.key == *key => return,
+            (Some(_), ..) if entry.act != MemberAct::KeyRotated => GivenBy::Nobody,
+            (Some(last), _, Some(endorsed)) => {
+                let is_endorsed = endorsed.replaces == last.key
+                    && is_endorsed(&entry.id, key, &last.key, &endorsed.endorsement);
+                if is_endorsed { GivenBy::Member } else { GivenBy::Nobody }
+            }
+            (Some(_), Some(by), None) if *by != Actor::MEMBER => GivenBy::Operator(by.clone()),
+            (Some(_), _, None) => GivenBy::Nobody,
+        };
+        keys.push(KeyInLog { seq, key: key.clone(), by });
     }
 
     /// The keys of a member, in order.
@@ -154,17 +249,38 @@ impl WholeLog {
         keys.get(keys.partition_point(|key| key.seq < place).checked_sub(1)?)
     }
 
-    /// Checks that a bundle has every entry that concerns its session, and reports other sessions of its day and subject.
-    pub(super) fn check(&self, entries: &[BundledEntry], report: &mut Report) {
+    /// Checks that a bundle has every entry that concerns its session, and that no take was filed in another session of its day
+    /// and subject too. Reports those sessions.
+    pub(super) fn check(
+        &self,
+        takes: &[BundledTake],
+        entries: &[BundledEntry],
+        report: &mut Report,
+    ) {
         let bundled: HashMap<_, _> = entries.iter().map(|it| (it.seq, it.leaf)).collect();
         let mut faults = self.faults.clone();
         let missing = self.concerning.iter().filter(|(seq, leaf)| bundled.get(seq) != Some(leaf));
         faults.extend(missing.map(|(seq, _)| {
             format!("entry {seq} of the log concerns the session, and is not in the bundle")
         }));
-        let concerning = count(self.concerning.len(), "entry", "entries");
-        let holds = format!("the log has {concerning} on the session, and the bundle all of them");
+        let (concerning, size) = (count(self.concerning.len(), "entry", "entries"), self.size);
+        let holds = format!(
+            "the log of {size} has {concerning} on the session, and the bundle all of them"
+        );
         report.conclude(Check::Completeness, faults, holds);
+        if !self.is_latest {
+            let text =
+                format!("that no act followed entry {size}: the latest checkpoint was not read");
+            report.unproven(Check::Completeness, text);
+        }
+        report.faults(Check::Consistency, self.fork.iter().cloned().collect::<Faults>());
+        // Nonces are spent once, so an operator has filed it again.
+        let again = takes.iter().filter_map(|it| {
+            let other = self.others_takes.get(&it.take.digest())?;
+            let (id, session) = (it.take.id, self.sessions.get(other)?);
+            Some(format!("take {id} was filed in session {session} too, as take {other}"))
+        });
+        report.faults(Check::Nonce, again.collect::<Faults>());
         let date = self.day.0;
         let subject = printable(self.day.1.as_str());
         let others = self.others.iter().map(|(id, (seq, at, is_withdrawn))| {

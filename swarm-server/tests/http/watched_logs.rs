@@ -93,6 +93,16 @@ impl Log {
         self.entries.push(text + "}");
     }
 
+    /// The log as a server would have written it whose clock differs by this much.
+    fn shifted(&self, millis: i64) -> Self {
+        let shifted = |part: &str| match Timestamp::parse("at", part) {
+            Ok(time) => time.plus_millis(millis).to_string(),
+            Err(_) => part.to_owned(),
+        };
+        let shifted = |text: &String| text.split('"').map(shifted).collect::<Vec<_>>().join("\"");
+        Self { entries: self.entries.iter().map(shifted).collect(), ..self.clone() }
+    }
+
     fn note(&self) -> Note {
         let mut tree = GrowingTree::default();
         self.entries.iter().for_each(|entry| tree.push(TreeHash::leaf(entry.as_bytes())));
@@ -306,10 +316,60 @@ fn take_dated_before_a_look_that_did_not_have_it_ends_the_watch() {
     let mut take = log.last(&[("kind", "take")]);
     take["id"] = json!(3);
     take["revision"] = json!(2);
+    take["digest"] = json!(format!("sha256:{}", "0".repeat(64)));
     log.forge(&take, Some(&held));
     watcher.expects(&log.serve(folder.path()), 1, "by this watcher's clock, did not have it");
     Watcher::new(&log).expects(folder.path().to_str().unwrap(), 0, "holds: ");
     watcher.expects(&honest.serve(folder.path()), 0, "holds: ");
+}
+
+#[test]
+fn clock_that_runs_ahead_is_notable() {
+    let (program, _) = desk();
+    let log = Log::of(&program);
+    let (watcher, folder) = (Watcher::new(&log), tempfile::tempdir().unwrap());
+    watcher.expects(&log.serve(&folder.path().join("log")), 0, "holds: ");
+    let ahead = log.shifted(300_000);
+    let (status, said) = Watcher::new(&log).look(&ahead.serve(&folder.path().join("log")), &[]);
+    assert_eq!(status, Some(0), "{said}");
+    let line = said.lines().find(|line| line.contains("after this look at ")).expect(&said);
+    assert!(line.starts_with("notable: entry 1 is dated "), "{said}");
+}
+
+/// An operator that edits its store can keep the server from opening the session.
+#[test]
+fn blind_session_that_stays_sealed_is_noticed() {
+    let program = Program::start(&["serve"], TOKEN);
+    let client = &program.client;
+    let ada = Author::join(client, "Ada");
+    let end = Timestamp::EPOCH.plus_millis(now_millis() + 180_000).to_string();
+    client.operate("/subjects", &json!({ "id": "iron", "name": "Iron" })).expect(201);
+    let session = json!({ "date": DAY, "subjectId": "iron", "blind": true, "windowClosesAt": end });
+    client.operate("/sessions", &session).expect(201);
+    client.submit(&ada, ada.draft(DAY, "iron")).expect(201);
+    let sealed = Log::of(&program);
+    let folder = tempfile::tempdir().unwrap();
+    let look = |log: &Log| Watcher::new(&sealed).look(&log.serve(&folder.path().join("log")), &[]);
+    let (status, said) = look(&sealed);
+    assert!(status == Some(0) && !said.contains("notable: "), "{said}");
+    // Two minutes after the deadline.
+    let left = sealed.shifted(-300_000);
+    let (status, said) = look(&left);
+    let line = said.lines().find(|line| line.contains("session 1 is sealed, though")).expect(&said);
+    assert!(status == Some(0) && line.starts_with("notable: "), "{said}");
+
+    let mut aggregated = left;
+    let mut act = aggregated.last(&[("kind", "session"), ("act", "convened")]);
+    (act["act"], act["takes"]) = (json!("state"), json!(1));
+    act["session"]["state"] = json!("aggregated");
+    act["session"]["snapshotDigest"] = json!(format!("sha256:{}", "0".repeat(64)));
+    next_version(&mut act);
+    aggregated.forge(&act, None);
+    let subject = aggregated.last(&[("kind", "subject")]);
+    aggregated.forge(&subject, None);
+    let (status, said) = look(&aggregated);
+    let words = "session 1 was aggregated, and is not opened";
+    assert!(status == Some(1) && said.contains(words), "{said}");
 }
 
 /// What the rules allow, and an operator may have done for its own ends.

@@ -1,4 +1,5 @@
-//! Witnesses of the log: one that is written in Go, from C2SP `tlog-witness` (API.md, 11.6).
+//! Witnesses of the log (API.md, 11.6): one that is written in Go, from C2SP `tlog-witness`, and those of the Python package
+//! `aics-witness`, whose `aics-tlog` also verifies the log and counts the cosignatures.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,6 +15,7 @@ use swarm_core::proof::tlog_proof::TlogProof;
 use swarm_redis_testing::wait_until;
 use tempfile::TempDir;
 
+use crate::clients::python;
 use crate::harness::{ADMIN, Author, Client};
 use crate::program::{Program, refusal, scratch_folder, swarm};
 use crate::scripted_service::ScriptedService;
@@ -156,6 +158,167 @@ fn fork_that_a_witness_sees_is_warned_of() {
     assert!(metrics.contains("swarm_log_disputes 1\n"), "{metrics}");
     let alerts = include_str!("../../../deploy/prometheus/alerts.yml");
     assert!(alerts.contains("expr: swarm_log_disputes > 0"));
+}
+
+/// Reads the tiles of the log at a URL, and counts the cosignatures of the checkpoint on standard input.
+const AICS_TLOG: &str = r#"
+import sys
+from aics_tlog import parse_note, parse_vkey, verify_checkpoint
+from aics_tlog.remote import HttpTileReader
+from aics_tlog.verified import audit_tiles
+url, key, quorum, *witnesses = sys.argv[1:]
+note = parse_note(sys.stdin.read())
+found = verify_checkpoint(note, parse_vkey(key), [parse_vkey(it) for it in witnesses], int(quorum))
+if url != "-":
+    audit_tiles(HttpTileReader(url), found.size, found.root)
+print(found.log_ok, found.ok, found.cosignature_count)
+"#;
+
+/// What `aics-tlog` finds in a checkpoint, of a log at this URL.
+fn counted(url: &str, note: &Note, key: &VerifierKey, quorum: usize, of: &[&str]) -> String {
+    let mut command = Command::new(python());
+    command.args(["-B", "-c", AICS_TLOG, url, &key.to_string(), &quorum.to_string()]).args(of);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(note.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn quorum_of_witnesses_by_others_is_counted_alike() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let key = log_key(&folder);
+    let witnesses = ["w1", "w2", "w3"].map(|name| AicsWitness::start(name, &key));
+    let rows = witnesses.each_ref().map(|it| row(&it.url, &it.key.to_string()));
+    let server = serve(&folder, &format!("witnesses = [{}]\n", rows.join(", ")));
+    let client = &server.client;
+    client.convene(DAY, "aurora");
+    let ada = Author::join(client, "Ada");
+    client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
+    client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
+    let size = entries(client);
+    let cosigned = |note: &Note| {
+        let by = witnesses.iter().filter(|it| note.cosigned_at(&it.key).is_some());
+        (by.count(), note.text().contains(&format!("\n{size}\n")))
+    };
+    wait_until("all three cosign the closed session", || {
+        checkpoint(client).is_some_and(|note| cosigned(&note) == (3, true))
+    });
+    let shown = checkpoint(client).unwrap();
+    let keys = witnesses.each_ref().map(|it| it.key.to_string());
+    let keys = keys.each_ref().map(String::as_str);
+    let tiles = format!("http://{}/swarm/log", client.address);
+    assert_eq!(counted(&tiles, &shown, &key, 3, &keys), "True True 3");
+
+    // A bundle, and what both make of it where cosignatures are left out.
+    let bundle = client.get("/api/swarm/sessions/1/bundle").expect(200).json();
+    assert_eq!(bundle["checkpoint"], shown.to_string());
+    let (file, policy) = (folder.path().join("bundle.json"), folder.path().join("policy"));
+    for left in [3, 2, 1, 0] {
+        let mut note = shown.clone();
+        note.remove(|line| witnesses[left..].iter().any(|it| it.key.name() == line.name()));
+        let mut bundle = bundle.clone();
+        bundle["checkpoint"] = json!(note.to_string());
+        fs::write(&file, bundle.to_string()).unwrap();
+        for quorum in 1..=3 {
+            let [one, two, three] = keys;
+            let text = format!(
+                "witness one {one}\nwitness two {two}\nwitness three {three}\n                 group some {quorum} one two three\nquorum some\n"
+            );
+            fs::write(&policy, text).unwrap();
+            let verify = ["verify", file.to_str().unwrap(), "--key", &key.to_string()];
+            let flags = ["--policy", policy.to_str().unwrap()];
+            let output = swarm(&[&verify[..], &flags].concat(), &[]).output().unwrap();
+            let is_met = left >= quorum;
+            assert_eq!(
+                output.status.code(),
+                Some(i32::from(!is_met)),
+                "{left} {quorum}: {output:?}"
+            );
+            let counted = counted("-", &note, &key, quorum, &keys);
+            let expected = format!("True {} {left}", if is_met { "True" } else { "False" });
+            assert_eq!(counted, expected, "{quorum}");
+        }
+    }
+}
+
+/// A server with the key of the log, an older store, and no record of later checkpoints.
+#[test]
+fn witness_by_others_refuses_a_fork() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let key = log_key(&folder);
+    let witness = AicsWitness::start("w1", &key);
+    let table = table(&witness.url, &witness.key.to_string());
+    let server = serve(&folder, &table);
+    server.client.convene(DAY, "aurora");
+    let ada = Author::join(&server.client, "Ada");
+    server.stop("TERM");
+    let backup = fs::read(folder.path().join("swarm.db")).unwrap();
+    let server = serve(&folder, &table);
+    let file = |client: &Client| {
+        client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
+        client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
+    };
+    file(&server.client);
+    let size = entries(&server.client);
+    wait_until("the closed session is cosigned", || {
+        checkpoint(&server.client).is_some_and(|note| {
+            note.cosigned_at(&witness.key).is_some() && note.text().contains(&format!("\n{size}\n"))
+        })
+    });
+    server.stop("TERM");
+    fs::write(folder.path().join("swarm.db"), backup).unwrap();
+    fs::remove_file(folder.path().join("swarm.key.checkpoints")).unwrap();
+    let server = serve(&folder, &table);
+    file(&server.client);
+    wait_until("/readyz warns", || {
+        let ready = server.client.get("/readyz").expect(200).json();
+        ready["warnings"].to_string().contains("has cosigned")
+    });
+    let metrics = server.client.get("/metrics").expect(200).text;
+    assert!(metrics.contains("swarm_log_disputes 1\n"), "{metrics}");
+}
+
+/// A witness of the Python package, running.
+struct AicsWitness {
+    child: Child,
+    key: VerifierKey,
+    url: String,
+    _folder: TempDir,
+}
+
+impl AicsWitness {
+    fn start(name: &str, log: &VerifierKey) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("witness.json");
+        let command = |arguments: &[&str]| {
+            let mut command = Command::new(python());
+            command.args(["-B", "-m", "aics_witness", arguments[0], "--config"]).arg(&file);
+            command.args(&arguments[1..]);
+            command
+        };
+        let name = format!("witness.example/{name}");
+        let init = command(&["init", "--name", &name, "--listen", "127.0.0.1:0"]).output().unwrap();
+        assert!(init.status.success(), "{init:?}");
+        let key = VerifierKey::parse(String::from_utf8(init.stdout).unwrap().trim()).unwrap();
+        let add = ["add-log", "--origin", log.name(), "--vkey", &log.to_string()];
+        let added = command(&add).output().unwrap();
+        assert!(added.status.success(), "{added:?}");
+        let mut child = command(&["serve"]).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let line = lines.find(|line| line.contains("listening on ")).unwrap();
+        let url = line.split("listening on ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, key, url, _folder: folder }
+    }
+}
+
+impl Drop for AicsWitness {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// The number of entries of the log.

@@ -1,15 +1,14 @@
 //! Members, and the keys that the log registers for them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::found::{Found, Place, or_none, shown};
 use super::sessions::Sessions;
+use crate::audit::keys::is_endorsed;
 use crate::domain::json::{Object, printable, write};
-use crate::domain::{Invalid, KeyReplacement, MemberId, PublicKey, Signature, Signed};
-use crate::proof::verify;
+use crate::domain::{Actor, Invalid, MemberId, PublicKey, Signature};
 
 /// The members, as the entries so far leave them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -48,8 +47,9 @@ impl Members {
                 printable(old),
                 or_none(key.as_deref().map(printable))
             );
+            let is_own = by.as_deref().is_none_or(|by| by == Actor::MEMBER.as_str());
             match (&*act, fields.text_if_any("replaces")?) {
-                ("key-rotated", None) => {
+                ("key-rotated", None) if !is_own => {
                     found.remark(true, place, &format!("operator {actor} replaced the {change}"))
                 }
                 ("key-rotated", Some(replaces)) if replaces != *old => {
@@ -57,19 +57,23 @@ impl Members {
                 }
                 ("key-rotated", Some(replaces)) => {
                     let endorsement = fields.text_if_any("endorsement")?;
-                    let new = key.clone().unwrap_or_default();
-                    if is_endorsed([&id, &new, &replaces], endorsement) {
+                    if is_replacement(&id, key.as_deref(), &replaces, endorsement) {
                         found.remark(false, place, &format!("the member replaced the {change}"));
                     } else {
                         let text = format!("the key before did not endorse the {change}");
                         found.fault(place, &text);
                     }
                 }
+                ("key-rotated", None) => {
+                    let text = format!("the key before did not endorse the {change}");
+                    found.fault(place, &text);
+                }
                 _ => found.fault(place, &format!("{} changes the {change}", printable(&act))),
             }
         } else {
-            let is_deactivated = act == "deactivated";
-            let open = if is_deactivated { sessions.open_to(place, &id) } else { Vec::new() };
+            let was_active = before.as_ref().is_some_and(|member| member.is_active);
+            let is_removed = was_active && !is_active;
+            let open = if is_removed { sessions.open_to(place, &id) } else { Vec::new() };
             let is_notable = !open.is_empty();
             let within = if is_notable {
                 format!(", while open: {}", open.join(", "))
@@ -77,6 +81,11 @@ impl Members {
                 String::new()
             };
             found.remark(is_notable, place, &format!("{line}{within}"));
+        }
+        let status_before = before.map(|member| member.is_active);
+        if status_before.is_some_and(|before| before != is_active) && !sets_status(&act, is_active)
+        {
+            found.fault(place, &format!("{} changes the status of {name}", printable(&act)));
         }
         self.0.insert(id, MemberReplay { key: key.or(key_before), is_active });
         Ok(())
@@ -98,16 +107,26 @@ impl Members {
     }
 }
 
-/// Returns whether the key before signed its replacement.
-fn is_endorsed([id, key, replaces]: [&str; 3], endorsement: Option<String>) -> bool {
-    let member_id = MemberId::parse(id).ok();
-    let endorsement = endorsement.and_then(|text| Signature::parse(text).ok());
-    let (Some(member_id), Some(signature), Ok(before)) =
-        (member_id, endorsement, PublicKey::parse(replaces))
-    else {
+/// Whether an act makes a member active, or inactive.
+fn sets_status(act: &str, is_active: bool) -> bool {
+    match is_active {
+        true => matches!(act, "activated" | "enrolled"),
+        false => matches!(act, "deactivated" | "erased"),
+    }
+}
+
+/// Whether the key before signed its replacement.
+fn is_replacement(
+    id: &str,
+    key: Option<&str>,
+    replaces: &str,
+    endorsement: Option<String>,
+) -> bool {
+    let member = MemberId::parse(id).ok();
+    let keys = PublicKey::parse(replaces).ok().zip(PublicKey::parse(key.unwrap_or_default()).ok());
+    let signature = endorsement.and_then(|text| Signature::parse(text).ok());
+    let (Some(member), Some((before, after)), Some(signature)) = (member, keys, signature) else {
         return false;
     };
-    let (public_key, replaces) = (key.to_owned(), replaces.to_owned());
-    let payload = KeyReplacement { member_id, public_key, replaces };
-    verify(&Arc::new(Signed { payload, signature }), &before).is_some()
+    is_endorsed(&member, &after, &before, &signature)
 }

@@ -65,6 +65,9 @@ impl Replay {
         if kind != "opening" {
             self.sessions.check_opening(place, found);
         }
+        if kind != "session" {
+            self.sessions.check_to_open(place, None, found);
+        }
         if let Err(error) = self.entry(place, &kind, (fields, text), archive, found) {
             let (kind, error) = (printable(&kind), printable(&error.to_string()));
             found.fault(place, &format!("is not an entry of the kind {kind}: {error}"));
@@ -75,6 +78,12 @@ impl Replay {
     /// Puts the sessions that are over aside, at this size of the log.
     pub(super) fn put_aside(&mut self, size: u64) -> Vec<SessionAside> {
         self.sessions.put_aside(size)
+    }
+
+    /// What the log should show at this time, and does not.
+    pub(super) fn overdue(&self, now: Timestamp) -> Vec<Remark> {
+        let left = self.sessions.left_sealed(now);
+        left.map(|text| Remark { is_notable: true, text }).collect()
     }
 
     /// The time of the last entry.
@@ -100,7 +109,7 @@ impl Replay {
         match kind {
             "session" => self.sessions.act(place, fields, archive, found),
             "take" => self.sessions.take(place, fields, &self.members, archive, found),
-            "opening" => self.sessions.opening(place, fields, found),
+            "opening" => self.sessions.opening(place, fields, archive, found),
             "member" => self.members.read(place, fields, &self.sessions, found),
             "operation" => {
                 found.remark(true, place, &format!("an operator accepted: {}", shown(text)));

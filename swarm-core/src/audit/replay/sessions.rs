@@ -6,10 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::{Archive, SessionAside};
 use super::found::{Found, Place, or_none, takes_on_file};
-use crate::audit::steps::{QUESTION, Step, changed_fields, step_faults};
+use crate::audit::steps::{QUESTION, Step, changed_fields, convening_faults, step_faults};
 use crate::domain::json::{Json, Object, printable, printable_json, write};
 use crate::domain::{Declaration, Invalid, Outcome, SessionState, Timestamp};
 use crate::rules::takes_may_come;
+
+/// How long after its deadline a session may be sealed, in milliseconds: a server opens it within 15 s.
+const MAX_SEALED: i64 = 60_000;
 
 /// The sessions, as the entries so far leave them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -23,6 +26,9 @@ pub(super) struct Sessions {
     occasions: BTreeMap<String, BTreeSet<u64>>,
     /// The session whose takes are being opened, one entry each.
     pub(super) opening: Option<u64>,
+    /// The session that the next entry has to open.
+    #[serde(default)]
+    to_open: Option<u64>,
     /// The highest id of a take.
     pub(super) last_take: u64,
 }
@@ -31,8 +37,8 @@ pub(super) struct Sessions {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SessionReplay {
-    /// The version of the last act; `None` if the log does not number acts.
-    pub(super) version: Option<u64>,
+    /// The version of the last act.
+    pub(super) version: u64,
     /// The record after the last act, as the log has it.
     record: String,
     #[serde(with = "state")]
@@ -44,6 +50,9 @@ pub(super) struct SessionReplay {
     /// How many takes a member may file, if the session declares it.
     #[serde(default)]
     pub(super) max_revisions: Option<u64>,
+    /// The other sessions of its day and subject.
+    #[serde(default)]
+    pub(super) others: BTreeSet<u64>,
     pub(super) filed: Filed,
 }
 
@@ -60,6 +69,9 @@ pub(super) struct Filed {
     pub(super) excused: BTreeSet<String>,
     /// The sealed takes that are not opened yet.
     pub(super) sealed: Vec<u64>,
+    /// What was signed, by the beginnings of the digests.
+    #[serde(default)]
+    pub(super) signed: BTreeSet<u64>,
 }
 
 /// An act on a session.
@@ -104,8 +116,9 @@ impl Act {
             is_blind: session.bool_if_any("blind")?.unwrap_or_default(),
             is_opened: session.text_if_any("openedAt")?.is_some(),
             is_withdrawn: act == "withdrawn",
-            version: fields.whole_if_any("version")?,
+            version: fields.whole_if_any("version")?.ok_or_else(|| Invalid::missing("version"))?,
             max_revisions: session.whole_if_any("maxRevisions")?,
+            others: BTreeSet::new(),
             filed: Filed::default(),
         };
         let excuse = match fields.text_if_any("memberId")? {
@@ -141,7 +154,8 @@ impl Sessions {
         archive: &mut Archive,
         found: &mut Found,
     ) -> Result<(), Invalid> {
-        let act = Act::read(fields)?;
+        let mut act = Act::read(fields)?;
+        self.check_to_open(place, (act.act == "opened").then_some(act.id), found);
         self.recall(act.id, archive, found);
         let before = self.by_id.remove(&act.id);
         match &before {
@@ -157,15 +171,13 @@ impl Sessions {
             }
             _ => {}
         }
-        let version = before.as_ref().map_or(Some(0), |before| before.version);
-        if let Some(version) = version.filter(|version| {
-            act.after.version != Some(version + 1) && (*version > 0 || act.after.version.is_some())
-        }) {
-            let what = format!("version {} after version {version}", or_none(act.after.version));
+        let version = before.as_ref().map_or(0, |before| before.version);
+        if act.after.version != version.saturating_add(1) {
+            let what = format!("version {} after version {version}", act.after.version);
             found.fault(place, &act.line(&what));
         }
         match &before {
-            None => self.convened(place, &act, archive, found),
+            None => self.convened(place, &mut act, archive, found),
             Some(before) => {
                 let record = before.record();
                 for fault in faults_of(before, &record, &act, place) {
@@ -179,14 +191,19 @@ impl Sessions {
         Ok(())
     }
 
-    fn convened(&mut self, place: Place, act: &Act, archive: &mut Archive, found: &mut Found) {
-        let others = self.occasions.get(&occasion(&act.record)).cloned().unwrap_or_default();
-        others.iter().for_each(|id| self.recall(*id, archive, found));
-        let others = others.iter().map(|id| {
-            let takes = self.by_id.get(id).map_or(0, |session| session.filed.takes);
-            format!("session {id}, {}", takes_on_file(takes))
-        });
-        let others: Vec<_> = others.collect();
+    fn convened(&mut self, place: Place, act: &mut Act, archive: &mut Archive, found: &mut Found) {
+        for fault in convening_faults(act.after.step(&act.record)) {
+            found.fault(place, &act.line(&fault));
+        }
+        let ids = self.occasions.get(&occasion(&act.record)).cloned().unwrap_or_default();
+        let mut others = Vec::new();
+        for id in &ids {
+            self.recall(*id, archive, found);
+            let Some(other) = self.by_id.get_mut(id) else { continue };
+            other.others.insert(act.id);
+            others.push(format!("session {id}, {}", takes_on_file(other.filed.takes)));
+        }
+        act.after.others = ids;
         if others.is_empty() {
             return found.remark(false, place, &act.line("convened"));
         }
@@ -240,6 +257,42 @@ impl Sessions {
         .collect()
     }
 
+    /// Called before an entry, which perhaps opens a session: checks that it opens the one that has to be.
+    pub(super) fn check_to_open(&mut self, place: Place, opens: Option<u64>, found: &mut Found) {
+        if let Some(id) = self.to_open.take().filter(|id| opens != Some(*id)) {
+            let text = format!("session {id} was aggregated, and is not opened");
+            found.fault(place, &text);
+        }
+    }
+
+    /// The sessions whose takes are sealed, though their deadline passed more than a minute before.
+    pub(super) fn left_sealed(&self, now: Timestamp) -> impl Iterator<Item = String> + '_ {
+        let left = move |session: &SessionReplay| {
+            let end = session.deadline?.plus_millis(MAX_SEALED);
+            let is_sealed = session.is_blind && !session.is_opened && !session.is_withdrawn;
+            session.deadline.filter(|_| is_sealed && end < now)
+        };
+        self.by_id.iter().filter_map(move |(id, session)| {
+            let (deadline, on_file) = (left(session)?, takes_on_file(session.filed.takes));
+            Some(format!("session {id} is sealed, though its deadline was {deadline}, {on_file}"))
+        })
+    }
+
+    /// The session in which the member filed a take with these signed bytes before, other than the one of this id.
+    pub(super) fn other_with(
+        &mut self,
+        id: u64,
+        signed: u64,
+        archive: &mut Archive,
+        found: &mut Found,
+    ) -> Option<u64> {
+        let others = self.by_id.get(&id)?.others.clone();
+        others.into_iter().find(|other| {
+            self.recall(*other, archive, found);
+            self.by_id.get(other).is_some_and(|other| other.filed.signed.contains(&signed))
+        })
+    }
+
     /// Remembers the session after the act.
     fn keep(&mut self, act: Act, before: Option<SessionReplay>) {
         let was_withdrawn = before.as_ref().is_some_and(|before| before.is_withdrawn);
@@ -250,7 +303,8 @@ impl Sessions {
         } else {
             occasion.insert(act.id)
         };
-        let mut filed = before.map(|before| before.filed).unwrap_or_default();
+        let (mut filed, others) =
+            before.map_or((Filed::default(), act.after.others), |it| (it.filed, it.others));
         match act.excuse {
             Some((member, true)) => filed.excused.insert(member),
             Some((member, false)) => filed.excused.remove(&member),
@@ -259,7 +313,12 @@ impl Sessions {
         if act.act == "opened" && !filed.sealed.is_empty() {
             self.opening = Some(act.id);
         }
-        self.by_id.insert(act.id, SessionReplay { is_withdrawn, filed, ..act.after });
+        let is_sealed = act.after.is_blind && !act.after.is_opened;
+        if act.act == "state" && act.after.state == SessionState::Aggregated && is_sealed {
+            self.to_open = Some(act.id);
+        }
+        let kept = SessionReplay { is_withdrawn, others, filed, ..act.after };
+        self.by_id.insert(act.id, kept);
     }
 }
 
@@ -283,11 +342,15 @@ fn early_outcome(before: &SessionReplay, record: &Object, place: Place) -> Optio
     Some(format!("outcome recorded {why}"))
 }
 
-/// That the outcome of a session is not on the scale of its stances.
-fn outcome_off_scale(record: &Object) -> Option<String> {
+/// That the outcome of a session is not on the scale of its stances, or has another time than that of its recording.
+fn unlikely_outcome(before: &SessionReplay, record: &Object, place: Place) -> Option<String> {
     let mut record = record.clone();
     let declaration = Declaration::read(&mut record).ok()?;
     let outcome = Outcome::read(&mut record.take("outcome")?.into_object()).ok()?;
+    let at = outcome.recorded_at;
+    if at > place.at || (before.deadline.is_some() && takes_may_come(before.deadline, at)) {
+        return Some(format!("outcome with the time {at}"));
+    }
     let value = outcome.value?;
     let is_off = value.check(declaration.scale()).is_err();
     let value = value.get();
@@ -305,15 +368,22 @@ fn faults_of(before: &SessionReplay, record: &Object, act: &Act, place: Place) -
     }
     if act.act == "outcome" {
         faults.extend(early_outcome(before, record, place));
-        faults.extend(outcome_off_scale(&act.record));
+        faults.extend(unlikely_outcome(before, &act.record, place));
     }
     let aggregates = act.after.state == SessionState::Aggregated && act.act == "state";
-    if aggregates && act.takes.is_some_and(|it| it != takes) {
+    if aggregates && act.takes != Some(takes) {
         let says = or_none(act.takes);
         faults.push(format!("aggregated over {says} takes, {takes} are on file"));
     }
     if !before.filed.sealed.is_empty() && !before.is_opened {
         faults.extend(changed_while_sealed(before, &changed, act, place));
+    }
+    match (&*act.act, &act.excuse) {
+        ("excuse", None) => faults.push("excuse of no member".to_owned()),
+        ("excuse", Some(_)) | (_, None) => {}
+        (name, Some((member, _))) => {
+            faults.push(format!("{} excuses {}", printable(name), printable(member)));
+        }
     }
     if act.act == "withdrawn" && takes > 0 {
         faults.push(format!("withdrawn with {}", takes_on_file(takes)));
@@ -365,6 +435,21 @@ fn field(record: &Object, name: &str) -> String {
 
 /// What the act did, and whether it is notable.
 fn described(before: &SessionReplay, record: &Object, act: &Act, place: Place) -> (bool, String) {
+    let (is_notable, mut text) = described_act(before, record, act, place);
+    let (old, new) = (field(record, "quorum"), field(&act.record, "quorum"));
+    if act.act == "quorum" || old == new {
+        return (is_notable, text);
+    }
+    text.push_str(&format!(", and quorum from {old} to {new}"));
+    (is_notable || before.filed.takes > 0, text)
+}
+
+fn described_act(
+    before: &SessionReplay,
+    record: &Object,
+    act: &Act,
+    place: Place,
+) -> (bool, String) {
     let change = |name: &str| (field(record, name), field(&act.record, name));
     let on_file = takes_on_file(before.filed.takes);
     let has_takes = before.filed.takes > 0;
@@ -379,16 +464,8 @@ fn described(before: &SessionReplay, record: &Object, act: &Act, place: Place) -
                 (Some(old), Some(new)) if new < old => ", earlier",
                 _ => "",
             };
-            let mut text = format!(
-                "deadline moved from {} to {}{when}, {on_file}",
-                or_none(old),
-                or_none(new)
-            );
-            let (old, new) = change("quorum");
-            if old != new {
-                text.push_str(&format!(", and quorum from {old} to {new}"));
-            }
-            (true, text)
+            let (old, new) = (or_none(old), or_none(new));
+            (true, format!("deadline moved from {old} to {new}{when}, {on_file}"))
         }
         "state" if act.after.state == SessionState::Aggregated => {
             let early = before.deadline.filter(|deadline| place.at <= *deadline);

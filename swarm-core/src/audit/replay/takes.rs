@@ -26,6 +26,7 @@ impl Sessions {
         let revision = fields.whole_if_any("revision")?.unwrap_or_default();
         let key = fields.text("publicKey")?;
         let is_sealed = fields.has("sealed");
+        let signed = fields.text_if_any("digest")?.and_then(|digest| beginning(&digest));
         let by = printable(&member);
         let name = format!("take {id} of session {session_id} by {by}");
         if id <= self.last_take {
@@ -36,6 +37,7 @@ impl Sessions {
             found.fault(place, &format!("{name}: {fault}"));
         }
         self.recall(session_id, archive, found);
+        self.check_signed(place, &name, (session_id, signed), archive, found);
         let Some(session) = self.by_id.get_mut(&session_id) else {
             found.fault(place, &format!("{name}: no entry convened the session"));
             return Ok(());
@@ -72,9 +74,15 @@ impl Sessions {
         &mut self,
         place: Place,
         mut fields: Object,
+        archive: &mut Archive,
         found: &mut Found,
     ) -> Result<(), Invalid> {
         let id = fields.id_if_any("id")?.ok_or_else(|| Invalid::missing("id"))?;
+        if let Some(session) = self.opening {
+            let signed = fields.text_if_any("digest")?.and_then(|digest| beginning(&digest));
+            let name = format!("take {id} of session {session}");
+            self.check_signed(place, &name, (session, signed), archive, found);
+        }
         let session = self.opening.and_then(|session| self.by_id.get_mut(&session));
         let next = session.as_ref().and_then(|session| session.filed.sealed.first().copied());
         if next != Some(id) {
@@ -90,6 +98,27 @@ impl Sessions {
         Ok(())
     }
 
+    /// Checks that what the member signed was not filed before, in this session or another one of the day and subject, and
+    /// remembers it. Nonces are spent once, so an operator has filed it again.
+    fn check_signed(
+        &mut self,
+        place: Place,
+        name: &str,
+        (session, signed): (u64, Option<u64>),
+        archive: &mut Archive,
+        found: &mut Found,
+    ) {
+        let Some(signed) = signed else { return };
+        if let Some(other) = self.other_with(session, signed, archive, found) {
+            found.fault(place, &format!("{name} was filed before, in session {other}"));
+        }
+        if let Some(session) = self.by_id.get_mut(&session)
+            && !session.filed.signed.insert(signed)
+        {
+            found.fault(place, &format!("{name} was filed before, in this session"));
+        }
+    }
+
     /// Called before an entry of another kind: checks that no takes are left to be opened.
     pub(super) fn check_opening(&mut self, place: Place, found: &mut Found) {
         if let Some(session) = self.opening.take() {
@@ -98,6 +127,12 @@ impl Sessions {
             found.fault(place, &text);
         }
     }
+}
+
+/// The beginning of a digest; `None` if it has another form.
+fn beginning(digest: &str) -> Option<u64> {
+    let digits = digest.strip_prefix("sha256:")?.get(..16)?;
+    u64::from_str_radix(digits, 16).ok()
 }
 
 impl SessionReplay {
@@ -110,8 +145,8 @@ impl SessionReplay {
         if let Some(deadline) = self.deadline.filter(|deadline| at > *deadline) {
             faults.push(format!("was filed after the deadline in force, {deadline}"));
         }
-        if self.version.is_some() && version != self.version {
-            let (judged, in_force) = (or_none(version), or_none(self.version));
+        if version != Some(self.version) {
+            let (judged, in_force) = (or_none(version), self.version);
             faults.push(format!(
                 "was judged under version {judged} of the session; in force was version {in_force}"
             ));

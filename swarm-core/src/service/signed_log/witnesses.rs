@@ -4,12 +4,13 @@
 use async_trait::async_trait;
 
 use super::reading::checkpoint_of;
+use super::signing::BATCH;
 use super::{SignedCheckpoint, SignedLog};
 use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionAct, SessionState};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::{Note, NoteSignature};
 use crate::proof::witness::{WitnessKey, add_checkpoint, read_cosignatures, read_size};
-use crate::service::Error;
+use crate::service::{Error, log_rows};
 use crate::store::{Saved, TreeChange, TreeState};
 
 /// Maximum number of offers of one checkpoint to a witness that has cosigned another size than assumed.
@@ -187,16 +188,36 @@ impl SignedLog {
         }
     }
 
+    /// Returns the last entry that closed a session, of those after `after` up to `end`, whichever server signed them.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn closing_between(&self, mut after: Seq, end: Seq) -> Result<Option<Seq>, Error> {
+        let mut last = None;
+        while after < end {
+            let rows = log_rows::rows(&*self.store, after, BATCH).await?;
+            let Some(row) = rows.last() else { break };
+            after = log_rows::seq(row);
+            let closings = rows.iter().flatten().filter(|row| row.seq <= end && closes(row));
+            last = closings.map(|row| row.seq).last().or(last);
+        }
+        Ok(last)
+    }
+
     /// Records the entry if it closes a session.
     pub(super) fn note_closing(&self, row: &LogRow) {
-        let Logged::Entry(entry) = &row.logged else { return };
-        let LogEntry::Session(entry) = &**entry else { return };
-        let is_open =
-            matches!(entry.session.state, SessionState::Scheduled | SessionState::Collecting);
-        if entry.act == SessionAct::State && !is_open {
+        if closes(row) {
             self.lock().closing = Some(row.seq);
         }
     }
+}
+
+/// Whether the entry closes a session.
+fn closes(row: &LogRow) -> bool {
+    let Logged::Entry(entry) = &row.logged else { return false };
+    let LogEntry::Session(entry) = &**entry else { return false };
+    let is_open = matches!(entry.session.state, SessionState::Scheduled | SessionState::Collecting);
+    entry.act == SessionAct::State && !is_open
 }
 
 /// The checkpoint to which a cosignature is added that came after the next checkpoint was signed: the one that other

@@ -284,6 +284,12 @@ fn valid() -> Vec<Case> {
     note.push(witness.sign(note.text(), 1_795_269_600));
     let mut cosigned = holds("valid-cosigned", "a witness has cosigned the checkpoint", &open);
     cosigned.bundle = open.bundle_under(note);
+    let mut accepted =
+        holds("valid-clock-accepted", "an operator accepted a clock that ran back", &clock);
+    accepted.notable = vec![(
+        "time",
+        "entry 5 by \"ada\": the clock 2026-11-21T14:03:03.702Z → 2026-11-21T12:02:02.468Z; 1 take was filed after it",
+    )];
     let mut key_alone = holds("valid-key-alone", "the key is named by its 32 bytes", &open);
     let mut unknown =
         holds("valid-unknown-fields", "records have fields that are not theirs", &open);
@@ -302,7 +308,7 @@ fn valid() -> Vec<Case> {
         holds("valid-localhost", "a log without a public name, begun anew", &localhost),
         holds("valid-rotated-key", "a member filed with two keys", &rotated),
         holds("valid-take-after-aggregation", "on file, and not counted", &after),
-        holds("valid-clock-accepted", "an operator accepted a clock that ran back", &clock),
+        accepted,
         holds("valid-blind", "a blind session that was opened by its aggregation", &Desk::blind()),
         holds("valid-blind-closed", "a blind session that was opened after its deadline", &closed),
         holds("valid-reopened", "the deadline was moved after the window had closed", &reopened),

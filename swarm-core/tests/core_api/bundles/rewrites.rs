@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Digest, LogEntry, LogLine, SessionAct, SessionEntry, SessionState, Snapshot, Take, TakeDraft,
+    Digest, LogEntry, LogLine, OutcomeDraft, SessionAct, SessionEntry, SessionState, Snapshot,
+    Take, TakeDraft,
 };
 use swarm_core::proof::take_entry;
 use swarm_core::rules;
@@ -340,7 +341,10 @@ pub(crate) fn cases() -> Vec<Case> {
                 desk.session.snapshot = None;
                 acts(desk).for_each(|act| act.session.snapshot_digest = None);
             },
-            &[("snapshot", "missing, though entry 14 aggregated it")],
+            &[
+                ("history", "\"state\" does not set \"snapshotDigest\""),
+                ("snapshot", "missing, though entry 14 aggregated it"),
+            ],
         ),
         open(
             "log-snapshot-early",
@@ -378,6 +382,25 @@ pub(crate) fn cases() -> Vec<Case> {
             "a roster that was frozen again",
             &|desk| step(desk, SessionAct::Roster, |desk| desk.session.roster = None),
             &[("history", "also changes \"rosterDigest\"")],
+        ),
+        open(
+            "log-convened-with-outcome",
+            "a session that had an outcome before it began",
+            &|desk| {
+                let outcome = OutcomeDraft { value: None, source: None }.recorded(desk.now);
+                desk.session.outcome = Some(outcome.clone());
+                acts(desk).for_each(|act| act.session.outcome = Some(outcome.clone()));
+            },
+            &[("history", "entry 3: convened with \"outcome\"")],
+        ),
+        open(
+            "log-convened-closed",
+            "a session whose window was over when it was convened",
+            &|desk| {
+                desk.session.state = SessionState::WindowClosed;
+                acts(desk).for_each(|act| act.session.state = SessionState::WindowClosed);
+            },
+            &[("history", "entry 3: convened as window_closed")],
         ),
         open(
             "log-convened-twice",

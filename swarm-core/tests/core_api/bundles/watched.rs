@@ -76,8 +76,11 @@ fn look_at(
 /// A clock that is so far behind that no entry is dated before a look.
 const BEHIND: &str = "2026-11-20T00:00:00Z";
 
+/// A look at the time of the last entry.
 fn look(seen: &WatchState, log: &Log) -> Result<(WatchState, Vec<Remark>), WatchFault> {
-    look_at(seen, log, log, BEHIND)
+    let last: Option<Value> = log.texts.last().map(|text| serde_json::from_str(text).unwrap());
+    let now = last.as_ref().and_then(|last| last["at"].as_str());
+    look_at(seen, log, log, now.unwrap_or(BEHIND))
 }
 
 /// The faults of a log that is read from its beginning; none if it is in order.
@@ -603,6 +606,177 @@ fn garbled_tiles_and_entries_show_nothing() {
         assert!(matches!(found, Err(WatchFault::OtherTiles(_))), "{place}: {found:?}");
     }
     assert!(look(&seen, &log).is_ok());
+}
+
+/// A log with a session whose takes are sealed until 15:00, and one such take.
+fn sealed() -> Log {
+    let mut log = begun().first(1);
+    log.forge(act(1, "convened", &json!({ "blind": true })));
+    let mut take = with(take(1, 1), &json!({ "sealed": "sha256:00" }));
+    take.as_object_mut().unwrap().retain(|name, _| name != "digest" && name != "signature");
+    log.forge(take);
+    log
+}
+
+/// What is notable, but for the forms of these entries, which lack fields.
+fn noticed(remarks: &[Remark]) -> Vec<&str> {
+    let form = "is not written as this version writes it";
+    notable(remarks).into_iter().filter(|text| !text.contains(form)).collect()
+}
+
+fn said(log: &Log) -> Vec<String> {
+    let (_, remarks) = look(&WatchState::default(), log).unwrap();
+    noticed(&remarks).into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn session_that_is_left_sealed_is_noticed() {
+    let over = json!({ "blind": true, "state": "aggregated", "snapshotDigest": "sha256:01" });
+    let mut log = sealed();
+    let aggregated = with(act(2, "state", &over), &json!({ "takes": 1 }));
+    log.forge_at("2026-11-21T15:00:01.000Z", aggregated);
+    assert_eq!(faults(&log), [""; 0], "the next entry opens it");
+    log.forge_at("2026-11-21T15:00:01.000Z", json!({ "kind": "regime" }));
+    assert_fault(&log, "session 1 was aggregated, and is not opened");
+
+    let look_at_noon = |now: &str| {
+        let log = sealed();
+        let (_, remarks) = look_at(&WatchState::default(), &log, &log, now).unwrap();
+        noticed(&remarks).join("")
+    };
+    assert_eq!(look_at_noon("2026-11-21T15:01:00Z"), "");
+    let text =
+        "session 1 is sealed, though its deadline was 2026-11-21T15:00:00.000Z, 1 take on file";
+    assert_eq!(look_at_noon("2026-11-21T15:01:01Z"), text);
+}
+
+#[test]
+fn session_that_is_convened_as_no_server_does_is_a_fault() {
+    for (change, words) in [
+        (json!({ "state": "window_closed" }), "convened as window_closed"),
+        (json!({ "snapshotDigest": "sha256:01" }), "convened with \"snapshotDigest\""),
+        (json!({ "openedAt": "2026-11-21T14:30:00.000Z" }), "convened with \"openedAt\""),
+        (
+            json!({ "outcome": { "value": 1, "source": null, "recordedAt": "2026-11-21T14:30:00.000Z" } }),
+            "convened with \"outcome\"",
+        ),
+    ] {
+        let mut log = begun().first(1);
+        log.forge(act(1, "convened", &change));
+        assert_fault(&log, words);
+    }
+}
+
+#[test]
+fn act_that_hides_what_it_changes_is_noticed() {
+    // The quorum, by an act that has another name.
+    let mut log = begun();
+    log.forge(act(2, "question", &json!({ "quorum": 1 })));
+    let text = "session 1: question, and quorum from none to 1, by \"eve\"";
+    assert!(said(&log)[0].contains(text), "{:?}", said(&log));
+    // An act of a later version changes nothing that this version knows.
+    let mut log = begun();
+    log.forge(act(2, "blessed", &json!({ "blessing": "all" })));
+    assert!(said(&log)[0].contains("act \"blessed\", which this version does not know"));
+    let moved = json!({ "windowClosesAt": "2026-11-21T16:00:00.000Z" });
+    let mut log = begun();
+    log.forge(act(2, "blessed", &moved));
+    assert_fault(&log, "\"blessed\" also changes \"windowClosesAt\"");
+    let mut log = begun();
+    log.forge(act(2, "outcome", &json!({})));
+    assert_fault(&log, "\"outcome\" does not set \"outcome\"");
+    // An act, and an aggregation, without their numbers.
+    let without = |mut entry: Value, field: &str| {
+        entry.as_object_mut().unwrap().remove(field);
+        entry
+    };
+    let mut log = begun();
+    log.forge(without(act(2, "deadline", &moved), "version"));
+    assert_fault(&log, "version is missing");
+    let mut log = begun();
+    log.forge(without(aggregated(2, 1, "sha256:01"), "takes"));
+    assert_fault(&log, "aggregated over none takes, 1 are on file");
+}
+
+#[test]
+fn member_that_is_removed_is_noticed_whatever_the_act_is_called() {
+    let removed = |name: &str| {
+        let mut log = begun();
+        log.forge(with(member(name, "the key"), &json!({ "status": "inactive", "by": "eve" })));
+        log
+    };
+    for act in ["deactivated", "erased"] {
+        let said = said(&removed(act));
+        assert!(
+            said[0].contains("while open: session 1, in which the member had filed 1"),
+            "{said:?}"
+        );
+    }
+    assert_fault(&removed("updated"), "\"updated\" changes the status of \"ada\"");
+    // A key that the member did not replace, in its name.
+    let mut log = begun();
+    log.forge(with(member("key-rotated", "another"), &json!({ "by": "member" })));
+    assert_fault(&log, "the key before did not endorse the key of \"ada\"");
+}
+
+/// An operator convenes the day again, and files there what the members signed for the first session.
+#[test]
+fn take_that_is_filed_again_in_another_session_is_a_fault() {
+    let digest = json!({ "digest": format!("sha256:{}", "1".repeat(64)) });
+    let again = |mut log: Log, filed: Value| {
+        let session = json!({ "id": 2 });
+        log.forge(act(1, "convened", &session));
+        log.forge(with(filed, &json!({ "id": 2, "sessionId": 2, "revision": 1 })));
+        log
+    };
+    let mut log = begun().first(2);
+    log.forge(with(take(1, 1), &digest));
+    let words = "take 2 of session 2 by \"ada\" was filed before, in session 1";
+    assert_fault(&again(log.clone(), with(take(2, 1), &digest)), words);
+    let mut amended = log.clone();
+    amended.forge(with(take(2, 1), &digest));
+    assert_fault(&amended, "take 2 of session 1 by \"ada\" was filed before, in this session");
+    let other = json!({ "digest": format!("sha256:{}", "2".repeat(64)) });
+    assert_eq!(faults(&again(log.clone(), with(take(2, 1), &other))), [""; 0]);
+    // In the first session, after the second one has it.
+    let mut log = again(begun().first(2), with(take(2, 1), &digest));
+    log.forge(with(take(3, 1), &with(digest.clone(), &json!({ "revision": 1 }))));
+    assert_fault(&log, "take 3 of session 1 by \"ada\" was filed before, in session 2");
+    // A sealed take, which is opened.
+    let mut log = sealed();
+    let opened = json!({ "blind": true, "state": "aggregated", "snapshotDigest": "sha256:01" });
+    let close = |log: &mut Log, version: u64, name: &str, change: &Value| {
+        let mut entry = act(version, name, &with(opened.clone(), change));
+        if name == "state" {
+            entry["takes"] = json!(1);
+        }
+        log.forge_at("2026-11-21T15:00:01.000Z", entry);
+    };
+    close(&mut log, 2, "state", &json!({}));
+    close(&mut log, 3, "opened", &json!({ "openedAt": "2026-11-21T15:00:01.000Z" }));
+    let opening = json!({ "kind": "opening", "id": 1, "salt": "c2FsdA==", "signature": "c2ln" });
+    log.forge_at("2026-11-21T15:00:01.000Z", with(opening, &digest));
+    let session = act(1, "convened", &json!({ "id": 2, "windowClosesAt": null }));
+    log.forge_at("2026-11-21T15:00:02.000Z", session);
+    let filed = with(take(2, 1), &with(digest, &json!({ "sessionId": 2, "revision": 1 })));
+    log.forge_at("2026-11-21T15:00:02.000Z", filed);
+    assert_fault(&log, words);
+}
+
+#[test]
+fn entry_dated_after_the_look_is_notable() {
+    let log = begun();
+    for (now, is_notable) in
+        [("2026-11-21T14:29:57.000Z", false), ("2026-11-21T14:29:56.999Z", true)]
+    {
+        let (seen, remarks) = look_at(&WatchState::default(), &log, &log, now).unwrap();
+        let text = format!(
+            "entry 3 is dated 2026-11-21T14:30:02.000Z, after this look at {now}, by this watcher's clock"
+        );
+        let expected: &[String] = if is_notable { &[text] } else { &[] };
+        assert_eq!(noticed(&remarks), expected, "{now}");
+        assert_eq!(look_at(&seen, &log, &log, now).unwrap().1, [], "it was said");
+    }
 }
 
 /// What an earlier version kept has no state of the rules: all entries are read again.

@@ -94,7 +94,8 @@ fn verify_bundle(
     let members = members.map(|members| MemberKeys::parse(&members)).transpose()?;
     let policy = options.policy.as_ref().map(text).transpose()?;
     let policy = policy.map(|policy| TlogPolicy::parse(&policy)).transpose()?;
-    let log = options.log.as_ref().map(|log| read_log(log, bundle, &options.trust)).transpose()?;
+    let log = options.log.as_ref();
+    let log = log.map(|log| read_log(log, bundle, key.as_ref(), &options.trust)).transpose()?;
     let token =
         options.timestamp_ca.as_ref().map(|file| checked_token(bundle, file)).transpose()?;
     let evidence = Evidence {
@@ -115,17 +116,26 @@ fn checked_token(bundle: &Bundle<'_>, authorities: &Path) -> Result<CheckedToken
     }
 }
 
-/// Reads all entries of the log, from its address or from a folder with its tiles, up to the checkpoint of a bundle.
+/// Reads all entries of the log, from its address or from a folder with its tiles: up to its latest checkpoint, if there is one
+/// that is signed, else up to that of a bundle.
 ///
 /// # Errors
 /// If they cannot be read, or are not those of the checkpoint: then nothing can be concluded from them.
-fn read_log(log: &str, bundle: &Bundle<'_>, trust: &Trust) -> Result<WholeLog, Failure> {
+fn read_log(
+    log: &str,
+    bundle: &Bundle<'_>,
+    key: Option<&LogKey>,
+    trust: &Trust,
+) -> Result<WholeLog, Failure> {
     let mut reader = LogReader::of(bundle)?;
     let is_url = log.starts_with("http://") || log.starts_with("https://");
     if !is_url && !Path::new(log).is_dir() {
         return Err(format!("{log}: no folder with the tiles of a log").into());
     }
     let mut tiles = trust.log(log)?;
+    if let (Some(key), Ok(latest)) = (key, tiles.checkpoint()) {
+        reader = reader.up_to(&latest, key);
+    }
     tiles.of_size(reader.size());
     let progress = Progress::of_requests();
     while let Some(index) = reader.next() {

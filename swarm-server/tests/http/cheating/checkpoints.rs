@@ -42,10 +42,13 @@ fn forged_cosignature_is_noticed() {
     note.push(NoteSignature::parse(&line).unwrap());
     let said = honest.verified_under(note.clone(), &[], 0);
     assert!(said.contains("unproven: witness: ") && !said.contains("witness.example"), "{said}");
+    let said = honest.watched_under(&note, &policy, 1);
+    assert!(said.contains("a cosignature that is not valid: W"), "{said}");
     honest.verified_under(note, &policy, 1);
 
     let mut note = honest.checkpoint(honest.size());
     note.push(witness.sign(&text, 1_795_269_600));
+    honest.watched_under(&note, &policy, 0);
     let said = honest.verified_under(note, &policy, 0);
     assert!(said.contains("cosigned by \"W\" at 2026-11-21T14:00:00.000Z"), "{said}");
 }

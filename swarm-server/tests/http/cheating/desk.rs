@@ -81,15 +81,20 @@ impl Desk {
         ServerSecret::new(*secret).log_key(ORIGIN).unwrap()
     }
 
-    /// The bundle of the session and all entries of the log.
+    /// The bundle of the first session and all entries of the log.
     pub(super) fn read(&self) -> Forged {
+        self.read_session(1)
+    }
+
+    /// The bundle of this session and all entries of the log.
+    pub(super) fn read_session(&self, session: u64) -> Forged {
         let size = || {
             let page = self.client().get("/api/swarm/log?limit=1000").expect(200).json();
             page["entries"].as_array().unwrap().len() as u64
         };
         let mut bundle = String::new();
         wait_until("the checkpoint has all entries", || {
-            let answer = self.client().get("/api/swarm/sessions/1/bundle");
+            let answer = self.client().get(&format!("/api/swarm/sessions/{session}/bundle"));
             bundle.clone_from(&answer.text);
             let checkpoint = self.client().get("/swarm/log/checkpoint").expect(200).text;
             let signed = checkpoint.lines().nth(1).unwrap().parse::<u64>();

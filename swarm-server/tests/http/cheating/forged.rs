@@ -11,7 +11,7 @@ use swarm_core::domain::{LogEntry, LogLine, Seq, SessionEntry, Take, TakeOnFile}
 use swarm_core::json::{Json, write};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{Note, NoteSigner};
-use swarm_core::proof::tile::{TilePath, entries_tile};
+use swarm_core::proof::tile::{TilePath, entries_tile, hashes_tile};
 use swarm_core::proof::tree::{self, Node, TreeHash};
 use swarm_core::records::Record as _;
 use tempfile::TempDir;
@@ -72,6 +72,19 @@ impl Forged {
         self.entries.push(LogLine { seq, at, entry });
         if to_bundle {
             self.bundled.push(seq.0);
+        }
+        self.serve();
+    }
+
+    /// Removes the entries with these numbers from the log, which is numbered again.
+    pub(super) fn remove(&mut self, seqs: &[u64]) {
+        self.entries.retain(|line| !seqs.contains(&line.seq.0));
+        for (seq, line) in (1..).zip(&mut self.entries) {
+            let before = std::mem::replace(&mut line.seq, Seq(seq)).0;
+            let bundled = self.bundled.iter_mut().find(|bundled| **bundled == before);
+            if let Some(bundled) = bundled {
+                *bundled = seq;
+            }
         }
         self.serve();
     }
@@ -168,14 +181,56 @@ impl Forged {
     /// Also with all entries of the log, in a folder.
     #[track_caller]
     pub(super) fn verified_with_log(&self, arguments: &[&str], status: i32) -> String {
-        let folder: TempDir = tempfile::tempdir().unwrap();
-        let width = u16::try_from(self.size()).unwrap();
-        let tile = TilePath { level: None, index: 0, width };
-        let file = folder.path().join("tile").join(tile.to_string());
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, entries_tile(&self.served)).unwrap();
+        self.verified_with_log_of(self, arguments, status)
+    }
+
+    /// Also with all entries of the log as it is there.
+    #[track_caller]
+    pub(super) fn verified_with_log_of(
+        &self,
+        log: &Self,
+        arguments: &[&str],
+        status: i32,
+    ) -> String {
+        let folder = log.files(&log.checkpoint(log.size()));
         let log = folder.path().to_str().unwrap();
         self.verified(&[arguments, &["--log", log]].concat(), status)
+    }
+
+    /// The files of the log under this checkpoint.
+    fn files(&self, note: &Note) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let width = u16::try_from(self.size()).unwrap();
+        let hashes: Vec<_> =
+            self.served.iter().map(|text| TreeHash::leaf(text.as_bytes())).collect();
+        for (level, bytes) in [(None, entries_tile(&self.served)), (Some(0), hashes_tile(&hashes))]
+        {
+            let tile = TilePath { level, index: 0, width };
+            let file = folder.path().join("tile").join(tile.to_string());
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, bytes).unwrap();
+        }
+        fs::write(folder.path().join("checkpoint"), note.to_string()).unwrap();
+        folder
+    }
+
+    /// Has a watcher look at the log, which must end with this status; returns what it said.
+    #[track_caller]
+    pub(super) fn watched(&self, status: i32) -> String {
+        self.watched_under(&self.checkpoint(self.size()), &[], status)
+    }
+
+    /// Also with these arguments, of the log under this checkpoint.
+    #[track_caller]
+    pub(super) fn watched_under(&self, note: &Note, arguments: &[&str], status: i32) -> String {
+        let folder = self.files(note);
+        let (log, state) = (folder.path().to_str().unwrap(), folder.path().join("state"));
+        let key = self.key();
+        let watch = ["watch", log, "--key", &key, "--state", state.to_str().unwrap()];
+        let output = swarm(&[&watch, arguments].concat(), &[]).output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        said
     }
 
     /// Also with all entries of the log that the server serves.

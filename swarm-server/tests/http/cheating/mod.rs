@@ -1,14 +1,18 @@
 //! What an operator with database, signing key and admin token can try, and how it is noticed: the rows of the table in
-//! PROOFS.md. Each test drives a server, forges with its key, and asks `swarm verify` and the Python verifier.
+//! PROOFS.md. Each test drives a server, forges with its key, and asks `swarm verify`, the Python verifier and `swarm watch`.
 
 mod checkpoints;
 mod desk;
 mod forged;
+mod honest;
 
 use std::sync::Arc;
 
 use serde_json::json;
-use swarm_core::domain::{LogEntry, OutcomeDraft, QuestionText, SessionAct, SessionState, Take};
+use swarm_core::domain::{
+    Actor, EndorsedKey, KeyReplacement, LogEntry, MemberAct, MemberEntry, MemberStatus, Operation,
+    OutcomeDraft, PublicKey, QuestionText, SessionAct, SessionState, Take,
+};
 use swarm_core::proof::take_entry;
 use swarm_core::rules;
 
@@ -31,6 +35,8 @@ fn honest_session_has_nothing_to_notice() {
     }
     let said = honest.verified_by_url(&desk, 0);
     assert!(said.contains("holds: completeness: "), "{said}");
+    let said = honest.watched(0);
+    assert!(said.contains("holds: ") && !said.contains("notable: "), "{said}");
 }
 
 #[test]
@@ -41,6 +47,9 @@ fn take_that_was_counted_is_missed() {
     without(&mut forged, &[seq]);
     forged.takes.remove(1);
     assert!(forged.verified(&[], 1).contains("fails: takes: 2 takes precede"));
+    // The log has it, and nothing else is wrong with that.
+    assert!(forged.verified_with_log(&[], 1).contains("fails: completeness: "));
+    forged.watched(0);
 
     // Also where the result is computed again without it, and the log is rewritten to say so.
     let takes: Vec<_> = forged.takes.iter().map(|it| Arc::new(it.clone())).collect();
@@ -52,6 +61,12 @@ fn take_that_was_counted_is_missed() {
     let said = forged.verified(&[], 1);
     assert!(said.contains("fails: takes: 2 takes precede"), "{said}");
     assert!(said.contains("holds: snapshot"), "{said}");
+
+    // Where the log says that only two were on file, it contradicts itself.
+    forged.each_act(|act| act.takes = act.takes.and(Some(2)));
+    forged.verified(&[], 0);
+    assert!(forged.verified_with_log(&[], 1).contains("fails: completeness: "));
+    assert!(forged.watched(1).contains("aggregated over 2 takes, 3 are on file"));
 }
 
 #[test]
@@ -76,6 +91,11 @@ fn acts_that_were_taken_back_are_missed() {
     without(&mut forged, &moves);
     let said = forged.verified(&[], 1);
     assert!(said.contains("fails: version: ") && said.contains("version 4, expected 2"), "{said}");
+    assert_eq!(forged.watched(0).matches(": deadline moved from 2999-01-0").count(), 2);
+    // Left out of the log too.
+    forged.remove(&moves);
+    assert!(forged.verified(&[], 1).contains("version 4, expected 2"));
+    assert!(forged.watched(1).contains("version 4 after version 1"));
 }
 
 #[test]
@@ -89,6 +109,7 @@ fn second_result_is_missed() {
     // The bundle with the first result ends before the second one. It is missed in the log.
     first.verified(&[], 0);
     assert!(first.verified_with_log(&[], 1).contains("fails: completeness: "));
+    assert!(first.watched(1).contains("aggregated a second time"));
     // The bundle with the second result lacks the first one, or has both.
     let mut second = first;
     let last = second.entries.len() as u64;
@@ -105,9 +126,109 @@ fn withdrawn_session_is_missed() {
     let mut forged = desk.read();
     let LogEntry::Session(mut act) = forged.entries.last().unwrap().entry.clone() else { panic!() };
     (act.version, act.act) = (2, SessionAct::Withdrawn);
+    let withdrawn = act.clone();
     forged.append(LogEntry::Session(act), false);
     forged.verified(&[], 0);
     assert!(forged.verified_with_log(&[], 1).contains("fails: completeness: "));
+    assert!(forged.watched(0).contains("session 1: withdrawn"));
+    // An act after it.
+    let mut brief = withdrawn;
+    (brief.version, brief.act) = (3, SessionAct::Brief);
+    forged.append(LogEntry::Session(brief), false);
+    assert!(forged.verified_with_log(&[], 1).contains("fails: completeness: "));
+    assert!(forged.watched(1).contains("\"brief\" after it was withdrawn"));
+}
+
+/// An act that says nothing of the deadline moves it, and the session is convened again.
+#[test]
+fn act_under_another_label_is_missed() {
+    let desk = Desk::convened(&json!({ "windowClosesAt": "2999-01-01T00:00:00Z" }));
+    desk.file(&desk.ada);
+    let last = |forged: &Forged, label| {
+        let act = forged.entries.iter().rev().find_map(|line| match &line.entry {
+            LogEntry::Session(act) => Some(act.clone()),
+            _ => None,
+        });
+        let mut act = act.unwrap();
+        (act.version, act.act) = (act.version + 1, label);
+        act
+    };
+    let mut forged = desk.read();
+    let mut act = last(&forged, SessionAct::Brief);
+    act.session.window_closes_at = None;
+    forged.session.window_closes_at = None;
+    forged.append(LogEntry::Session(act.clone()), true);
+    let said = forged.verified(&[], 1);
+    assert!(said.contains("fails: history: ") && said.contains("\"windowClosesAt\""), "{said}");
+    assert!(forged.watched(1).contains("\"brief\" also changes \"windowClosesAt\""));
+
+    let mut forged = desk.read();
+    let again = last(&forged, SessionAct::Convened);
+    forged.append(LogEntry::Session(again), false);
+    forged.verified(&[], 0);
+    assert!(forged.verified_with_log(&[], 1).contains("fails: completeness: "));
+    assert!(forged.watched(1).contains("session 1: convened again"));
+
+    // The quorum, by an act on the question: the rules allow it.
+    let mut forged = desk.read();
+    let mut act = last(&forged, SessionAct::Question);
+    act.session.quorum = Some(1);
+    forged.session.quorum = Some(1);
+    forged.append(LogEntry::Session(act), true);
+    assert!(forged.verified(&["--strict"], 3).contains("notable: quorum: "));
+    let said = forged.watched(0);
+    let line = said.lines().find(|line| line.contains("quorum from none to 1")).unwrap();
+    assert!(line.starts_with("notable: "), "{said}");
+}
+
+/// A session that has an outcome, a result or an end before it begins.
+#[test]
+fn session_that_is_convened_as_no_server_does_is_noticed() {
+    let desk = Desk::convened(&json!({}));
+    let honest = desk.read();
+    let at = honest.session.convened_at;
+    for (change, words) in [
+        (
+            &(|session: &mut swarm_core::Session| {
+                let draft = OutcomeDraft { value: None, source: None };
+                session.outcome = Some(draft.recorded(at));
+            }) as &dyn Fn(&mut swarm_core::Session),
+            "convened with \"outcome\"",
+        ),
+        (&|session| session.published_at = Some(at), "convened with \"publishedAt\""),
+        (&|session| session.state = SessionState::WindowClosed, "convened as window_closed"),
+    ] {
+        let mut forged = desk.read();
+        change(&mut forged.session);
+        let logged = rules::logged(&forged.session);
+        forged.each_act(|act| act.session = logged.clone());
+        let said = forged.verified(&[], 1);
+        assert!(said.contains("fails: history: ") && said.contains(words), "{said}");
+        assert!(forged.watched(1).contains(words));
+    }
+}
+
+/// The server goes on serving what it served before an act, under the checkpoint of that time.
+#[test]
+fn bundle_under_an_old_checkpoint_is_missed() {
+    let desk = Desk::aggregated();
+    let old = desk.read();
+    old.verified_with_log(&["--strict"], 0);
+    let note = json!({ "note": "another result is better" });
+    desk.client().operate("/sessions/1/void", &note).expect(200);
+    let mut new = desk.read();
+    old.verified(&["--strict"], 0);
+    let said = old.verified_with_log_of(&new, &[], 1);
+    let words = format!("fails: completeness: entry {} of the log concerns", new.size());
+    assert!(said.contains(&words), "{said}");
+    let said = old.verified_by_url(&desk, 1);
+    assert!(said.contains(&words), "{said}");
+    assert!(new.watched(0).contains("notable: entry"));
+    // The log that goes on is another one.
+    let eve = Actor::operator("eve").unwrap();
+    new.each_act(|act| act.by = eve.clone());
+    let said = old.verified_with_log_of(&new, &[], 1);
+    assert!(said.contains("fails: consistency: a fork: the log of"), "{said}");
 }
 
 #[test]
@@ -118,6 +239,38 @@ fn second_session_of_the_day_is_noticed() {
     assert!(honest.verified(&["--strict"], 0).contains("unproven: sessions"));
     let said = honest.verified_with_log(&["--strict"], 3);
     assert!(said.contains("notable: sessions: session 2 of 2026-11-21"), "{said}");
+    let said = honest.watched(0);
+    let words = "session 2: convened, another session of its day and subject";
+    let line = said.lines().find(|line| line.contains(words)).unwrap();
+    assert!(line.starts_with("notable: "), "{said}");
+}
+
+/// The operator convenes the day again, and files there what the members signed for the first session.
+#[test]
+fn take_that_is_filed_again_in_another_session_is_noticed() {
+    let desk = Desk::convened(&json!({}));
+    desk.file(&desk.ada);
+    let mut first = desk.read();
+    desk.client().convene(desk::DAY, "aurora");
+    desk.file(&desk.grace);
+    let mut forged = desk.read_session(2);
+    forged.verified_with_log(&["--strict"], 3);
+    let ours = first.takes.remove(0);
+    let take = Take {
+        id: swarm_core::TakeId(3),
+        session_id: forged.session.id,
+        session_version: 1,
+        filed_at: forged.entries.last().unwrap().at,
+        ..ours
+    };
+    forged.append(LogEntry::Take(take_entry(&take)), true);
+    forged.takes.push(take);
+    // Alone, the bundle holds: the member signed it, for this day and subject.
+    forged.verified(&[], 0);
+    let said = forged.verified_with_log(&[], 1);
+    let words = "fails: nonce: take 3 was filed in session 1 too, as take 1";
+    assert!(said.contains(words), "{said}");
+    assert!(forged.watched(1).contains("was filed before, in session 1"));
 }
 
 #[test]
@@ -145,6 +298,95 @@ fn take_by_a_key_that_no_entry_registered_is_noticed() {
     );
     let members = format!("{} {}\n", desk.ada.id, desk.ada.key.public_key());
     assert!(forged.verified_with_members(&members, 1).contains("fails: keys: take 1"));
+    assert!(forged.watched(1).contains("is not the one that the log registered"));
+}
+
+/// A key in the name of the member, which did not endorse it, and one by an act that has another name.
+#[test]
+fn key_that_the_member_did_not_replace_is_noticed() {
+    let desk = Desk::convened(&json!({}));
+    let (key, old) = (crate::harness::fresh_key(), &desk.ada.key);
+    let signed = |by: &swarm_core::proof::KeyPair| {
+        let payload = KeyReplacement {
+            member_id: desk.ada.id.clone(),
+            public_key: key.public_key(),
+            replaces: old.public_key(),
+        };
+        EndorsedKey {
+            replaces: PublicKey::parse(&old.public_key()).unwrap(),
+            endorsement: by.sign(payload).signature,
+        }
+    };
+    let eve = Actor::operator("eve").unwrap();
+    let (rotated, updated) = (MemberAct::KeyRotated, MemberAct::Updated);
+    for (act, by, endorsed, status) in [
+        (rotated, Actor::MEMBER, Some(signed(old)), 0),
+        (rotated, Actor::MEMBER, Some(signed(&key)), 1),
+        (rotated, Actor::MEMBER, None, 1),
+        (updated, Actor::MEMBER, None, 1),
+        (updated, eve, None, 1),
+    ] {
+        let mut forged = desk.read();
+        forged.append(
+            LogEntry::Member(MemberEntry {
+                act,
+                by: Some(by),
+                id: desk.ada.id.clone(),
+                status: MemberStatus::Active,
+                public_key: Some(PublicKey::parse(&key.public_key()).unwrap()),
+                endorsed,
+            }),
+            false,
+        );
+        let take = Take {
+            id: swarm_core::TakeId(1),
+            session_id: forged.session.id,
+            session_version: 1,
+            revision: swarm_core::domain::Revision::FIRST,
+            filed_at: forged.entries.last().unwrap().at,
+            signed: Arc::new(key.sign(desk.ada.draft(desk::DAY, "aurora"))),
+            public_key: PublicKey::parse(&key.public_key()).unwrap(),
+            salt: None,
+            withheld: None,
+        };
+        forged.append(LogEntry::Take(take_entry(&take)), true);
+        forged.takes.push(take);
+        let said = forged.verified_with_log(&["--strict"], status);
+        let words = "which neither an operator nor the key before replaced";
+        assert_eq!(said.contains(words), status == 1, "{said}");
+        let said = forged.watched(status);
+        assert!(!said.contains("notable: "), "{said}");
+    }
+}
+
+/// An operator sets the clock back, so that a take comes in after the deadline.
+#[test]
+fn clock_that_an_operator_set_back_is_noticed() {
+    let desk = Desk::convened(&json!({ "windowClosesAt": "2999-01-01T00:00:00Z" }));
+    desk.file(&desk.ada);
+    let mut forged = desk.read();
+    let last = forged.entries.last().unwrap().at;
+    let eve = Actor::operator("eve").unwrap();
+    forged.append(LogEntry::Operation(Operation::ClockAccepted { by: eve }), true);
+    forged.entries.last_mut().unwrap().at = last.plus_millis(-3_600_000);
+    let mut take = forged.takes[0].clone();
+    let draft = desk.grace.draft(desk::DAY, "aurora");
+    take.signed = Arc::new(desk.grace.key.sign(draft));
+    take.public_key = PublicKey::parse(&desk.grace.key.public_key()).unwrap();
+    (take.id, take.session_version) = (swarm_core::TakeId(2), 1);
+    take.filed_at = last.plus_millis(-3_600_000);
+    forged.append(LogEntry::Take(take_entry(&take)), true);
+    forged.takes.push(take);
+    forged.verified(&[], 0);
+    let said = forged.verified(&["--strict"], 3);
+    assert!(
+        said.contains("notable: time: ") && said.contains("1 take was filed after it"),
+        "{said}"
+    );
+    assert!(!said.contains("never run back"), "{said}");
+    let said = forged.watched(0);
+    let line = said.lines().find(|line| line.contains("clock-accepted")).unwrap();
+    assert!(line.starts_with("notable: "), "{said}");
 }
 
 #[test]
@@ -164,6 +406,9 @@ fn key_that_an_operator_replaced_is_noticed() {
     assert_eq!(said.matches("notable: keys: entry ").count(), 2, "{said}");
     let members = format!("# mine\n{} {}\n", desk.ada.id, desk.ada.key.public_key());
     assert!(honest.verified_with_members(&members, 1).contains("fails: keys: take 1"));
+    let said = honest.watched(0);
+    assert_eq!(said.matches("notable: ").count(), 2, "{said}");
+    assert_eq!(said.matches(" replaced the key of ").count(), 2, "{said}");
 }
 
 #[test]
@@ -193,6 +438,20 @@ fn terms_that_changed_after_takes_are_notable() {
     ] {
         assert!(said.contains(text), "{text}: {said}");
     }
+    let member = json!({ "memberId": desk.grace.id.as_str() });
+    desk.client().convene(desk::DAY, "gold");
+    operate("/deactivate", member);
+    let said = desk.read().watched(0);
+    for text in [
+        ": roster from none to ",
+        "excused, whose take counts no more, 2 takes on file",
+        "quorum from none to 1, 2 takes on file",
+        "state aggregated, before its deadline 2999-01-01T00:00:00.000Z, 2 takes on file",
+        "while open: session 2, in which the member had filed 0",
+    ] {
+        let line = said.lines().find(|line| line.contains(text)).expect(text);
+        assert!(line.starts_with("notable: "), "{text}: {said}");
+    }
 }
 
 #[test]
@@ -201,7 +460,8 @@ fn log_of_another_checkpoint_shows_nothing() {
     let mut other = desk.read();
     other.served.last_mut().unwrap().push(' ');
     let said = other.verified_with_log(&[], 2);
-    assert!(said.contains("are not those of the bundle's checkpoint"), "{said}");
+    assert!(said.contains("are not those of the latest checkpoint"), "{said}");
+    other.watched(2);
 }
 
 /// The last act on the session again, changed, with its record.
@@ -225,6 +485,7 @@ fn late_question_and_early_outcome_are_noticed() {
     });
     let said = forged.verified(&[], 1);
     assert!(said.contains("fails: history: ") && said.contains("changes the question"), "{said}");
+    assert!(forged.watched(1).contains("question changed with 3 takes on file"));
 
     let mut forged = desk.read();
     let draft = OutcomeDraft { value: None, source: None };
@@ -237,6 +498,7 @@ fn late_question_and_early_outcome_are_noticed() {
         said.contains("fails: outcome: ") && said.contains("before its window was over"),
         "{said}"
     );
+    assert!(forged.watched(1).contains("outcome recorded before its window was over"));
 }
 
 #[test]
@@ -265,4 +527,7 @@ fn outcome_that_was_replaced_is_noticed() {
     let said = second.verified(&[], 0);
     assert!(!said.contains("notable: outcome: "), "{said}");
     assert!(second.verified_with_log(&[], 1).contains("fails: completeness: "));
+    let said = second.watched(0);
+    let line = said.lines().find(|line| line.contains(": outcome from {")).unwrap();
+    assert!(line.starts_with("notable: "), "{said}");
 }

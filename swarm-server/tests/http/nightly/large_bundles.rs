@@ -154,3 +154,46 @@ fn odd_decimals_take_python_at_most_eight_times_the_size() {
         assert!(memory <= MAX_TIMES * text.len(), "{name}: {times:.1} times the size");
     }
 }
+
+/// Names of fields and short texts, each of which takes an object of its own.
+#[test]
+fn many_names_and_texts_take_python_at_most_eight_times_the_size() {
+    const SIZE: usize = 40_000_000;
+    let names = |value: &str| {
+        let length = value.len() + 12;
+        (0..SIZE / length)
+            .map(|name| format!("\"{name:08}\":{value}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let texts = |text: &str| vec![text; SIZE / (text.len() + 1)].join(",");
+    let folder = tempfile::tempdir().unwrap();
+    let file: PathBuf = folder.path().join("bundle.json");
+    let bundle = |more: &str, session: &str, take: &str, member: &str, entry: &str| {
+        format!(
+            r#"{{"format":"swarm-bundle/1",{more}"session":{{{session}}},"takes":[{take}],"members":[{member}],"entries":[{entry}],"checkpoint":"x"}}"#
+        )
+    };
+    let row = |fields: String| format!("{{\"id\":1,{fields}}}");
+    for (name, text) in [
+        ("a bundle of unknown fields", bundle(&(names("1") + ","), "", "", "", "")),
+        ("a session of unknown fields", bundle("", &names("1"), "", "", "")),
+        ("a session of unknown objects", bundle("", &names("{}"), "", "", "")),
+        ("a take of unknown fields", bundle("", "", &row(names("1")), "", "")),
+        ("a member of unknown fields", bundle("", "", "", &row(names("1")), "")),
+        ("an entry of unknown fields", bundle("", "", "", "", &row(names("1")))),
+        ("buckets", bundle("", &format!("\"buckets\":[{}]", texts("\"aaaaaa\"")), "", "", "")),
+        (
+            "a take of texts",
+            bundle("", "", &row(format!("\"x\":[{}]", texts("\"aaaaaa\""))), "", ""),
+        ),
+    ] {
+        fs::write(&file, &text).unwrap();
+        let [_, (_, command)] = verifiers(&file, "6Z0bbHpqNhWVdWhqHBjLBKXRFBT5Kq9ER5Tjhj3fTzk=");
+        let Measured { status, memory, seconds } = measure(&command);
+        let times = memory as f64 / text.len() as f64;
+        println!("{name}: {times:.1} times the size, {seconds:.1} s, {status}");
+        assert!(matches!(status, 1 | 2), "{name}: {status}");
+        assert!(memory <= MAX_TIMES * text.len(), "{name}: {times:.1} times the size");
+    }
+}

@@ -151,7 +151,7 @@ async fn fields(
             .with_value(quorum)
             .with_hint("How many members it needs. Empty: none."),
         Field::choice("blind", "Takes", blind.to_vec())
-            .with_hint("Of a blind session nobody sees a stance before the window is over."),
+            .with_hint("A blind session shows nobody a stance before it is opened."),
         Field::choice("publishBrief", "Brief", brief.to_vec()),
         Field::choice("finish", "Result computed and published", finish.to_vec()),
         Field::choice("practice", "It counts", practice.to_vec()).with_hint(
