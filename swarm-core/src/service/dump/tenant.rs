@@ -138,7 +138,7 @@ fn sort_key(record: &Stored) -> SortKey {
 /// The digest of the record in the document; `None` if log entries of its collection have no digest, or if the
 /// document is erased.
 fn digest(stored: &StoredDocument) -> Option<Digest> {
-    let StoredDocument { collection, group, document } = stored;
+    let StoredDocument { collection, group, document, .. } = stored;
     match collection {
         // The text of these documents is the text of the record.
         Collection::Subjects | Collection::Regimes | Collection::Signals => {
