@@ -57,7 +57,11 @@ impl PathAttack {
         let mut texts = Vec::new();
         for variant in 0..VARIANTS {
             let given = query.iter().map(|name| format!("{name}={}", values.query(name, variant)));
-            let queries: Vec<String> = given.chain([String::new()]).collect();
+            let mut queries: Vec<String> = given.chain([String::new()]).collect();
+            if query.iter().any(|name| name == "wait") {
+                // Looks through the whole log.
+                queries.push("kind=operation&wait=1".to_owned());
+            }
             let query = queries.get(variant / SPELLINGS % queries.len()).expect("within");
             texts.push(spelled(host, &path, query, variant));
         }
