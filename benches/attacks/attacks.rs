@@ -29,9 +29,11 @@ pub enum Attack {
     Followers,
     FollowersOfOneAddress,
     Lists,
+    StoreReads,
 }
 
 impl Attack {
+    /// Those on a server whose store is in memory.
     pub const ALL: [Self; 12] = [
         Self::IdleConnections,
         Self::HalfSentHeads,
@@ -61,6 +63,7 @@ impl Attack {
             Self::Followers => "1,000 waiting readers and 200 streams",
             Self::FollowersOfOneAddress => "1,200 followers from one address",
             Self::Lists => "64 readers of lists that no cache holds",
+            Self::StoreReads => "480 readers of what only the store has",
         }
     }
 
@@ -144,21 +147,30 @@ impl Attack {
                 texts.push(get(&format!("/api/swarm/events?after={last}"), ""));
                 (1_200, texts, Then::ReadFor(Duration::from_secs(60)))
             }
-            Self::Lists => {
-                let paths = (0..LISTS).flat_map(|number| {
-                    [
-                        format!("/api/swarm/takes?q=lend+{number}"),
-                        format!("/swarm/find?q=lend+{number}"),
-                        format!("/api/swarm/sessions?before={}", number + 2),
-                        format!("/api/swarm/log?limit=500&after={number}"),
-                    ]
-                });
-                (64, paths.map(|path| get(&path, CLOSE)).collect(), Then::Read)
+            Self::Lists => (64, lists().map(|path| get(&path, CLOSE)).collect(), Then::Read),
+            Self::StoreReads => {
+                let token = |number| {
+                    let bearer = format!("Authorization: Bearer tok_{number}\r\n{CLOSE}");
+                    get("/api/swarm/verify-token", &bearer)
+                };
+                let lists = lists().map(|path| get(&path, CLOSE));
+                (480, (0..LISTS).map(token).chain(lists).collect(), Then::Read)
             }
         };
         let addresses = if matches!(self, Self::Followers) { 100 } else { 1 };
         Strangers { addresses, connections, texts, then }
     }
+}
+
+fn lists() -> impl Iterator<Item = String> {
+    (0..LISTS).flat_map(|number| {
+        [
+            format!("/api/swarm/takes?q=lend+{number}"),
+            format!("/swarm/find?q=lend+{number}"),
+            format!("/api/swarm/sessions?before={}", number + 2),
+            format!("/api/swarm/log?limit=500&after={number}"),
+        ]
+    })
 }
 
 /// The entries of the log that are signed: all but those of the last two seconds.

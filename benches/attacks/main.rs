@@ -2,8 +2,8 @@
 //! clients file takes and read a session at a steady pace, before and during each attack. Prints the
 //! medians of the rounds and of their ratios, and the peak memory of the server.
 //!
-//! Each public path of the API description is an attack too: 32 readers in many spellings. So is each path that takes a body: 32
-//! clients that send large ones. Their budgets are [`BUDGET`] and, for operators of another tenant, [`OPERATORS_BUDGET`].
+//! Each public path of the API description is an attack too: 32 readers in many spellings. So is each route that takes a body: 32
+//! clients that send large ones, as the table of routes has them. Their budgets are [`BUDGET`] and, for operators of another tenant, [`OPERATORS_BUDGET`].
 //! The memory that is kept is what the server has more, six seconds after an attack, than before it. [`HostileInput`] is measured
 //! by its memory alone.
 //!
@@ -15,6 +15,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a benchmark that cannot be set up panics")]
 
 mod attacks;
+mod bodies;
 mod desk;
 mod memory;
 mod paths;
@@ -37,7 +38,7 @@ use swarm_redis_testing::Server as Redis;
 
 use attacks::Attack;
 use memory::HostileInput;
-use paths::PublicPath;
+use paths::PathAttack;
 use strangers::Strangers;
 
 /// Of the 99th percentile of takes beside readers of a public path, in that alone.
@@ -168,7 +169,7 @@ fn on_servers(program: &Path) -> Vec<String> {
     }
     if is_wanted(ON_POSTGRES) {
         let postgres = Postgres::start(&[]);
-        on(ON_POSTGRES, Attack::Lists, &postgres.url());
+        on(ON_POSTGRES, Attack::StoreReads, &postgres.url());
     }
     over
 }
@@ -197,17 +198,16 @@ fn paths(program: &Path) -> Vec<String> {
     }
     let target =
         Target { fixture: desk::open(program), small: desk::SMALL, filed: Cell::default() };
-    let mut paths = PublicPath::all(&target.fixture);
-    paths.push(PublicPath::of_the_large_tenant(&target.fixture));
-    paths.extend(PublicPath::with_bodies(&target.fixture));
-    paths.retain(|path| is_wanted(&path.template));
+    let mut paths = PathAttack::all(&target.fixture);
+    paths.push(PathAttack::of_the_large_tenant(&target.fixture));
+    paths.extend(bodies::all(&target.fixture));
+    paths.retain(|path| is_wanted(&path.name));
     for path in &paths {
-        let measure = |effort| {
-            measure(&path.template, effort, (&target, &target), || Some(path.readers())).ratio
-        };
-        let budget = if path.template.contains("/admin/") { OPERATORS_BUDGET } else { BUDGET };
-        if measure(SHORT) > budget && measure(Effort { rounds: 3, ..SHORT }) > budget {
-            over.push(path.template.clone());
+        let measure =
+            |effort| measure(&path.name, effort, (&target, &target), || Some(path.clients())).ratio;
+        let is_over = |effort| measure(effort) > path.budget;
+        if is_over(SHORT) && is_over(Effort { rounds: 3, ..SHORT }) {
+            over.push(path.name.clone());
         }
     }
     println!("over the budget: {} of {} paths", over.len(), paths.len());
@@ -216,7 +216,7 @@ fn paths(program: &Path) -> Vec<String> {
 
 const UNREAD_LOGS: &str = "the log unread";
 const ON_REDIS: &str = "four readers of 4.5 MB, on Redis";
-const ON_POSTGRES: &str = "64 readers of lists, on PostgreSQL";
+const ON_POSTGRES: &str = "480 readers, on PostgreSQL";
 
 /// The parts of names that select attacks.
 fn named() -> Vec<String> {

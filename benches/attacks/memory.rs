@@ -60,13 +60,9 @@ impl HostileInput {
 /// Three sessions of the console send 200 forms each, every one with a name that the server has to recognize.
 fn form_names(program: &Path) -> usize {
     let server = Process::start(&serve(program));
-    let forms = ("application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin\r\n");
     let mut before = 0;
     for session in 0..3 {
-        let signed_in = post(server.address, "/operate", forms, &format!("token={ADMIN}"));
-        let (_, cookie) = signed_in.split_once("set-cookie: ").expect("a session");
-        let cookie = cookie.split(';').next().unwrap_or_default();
-        let headers = format!("{}Cookie: {cookie}\r\n", forms.1);
+        let headers = SAME_ORIGIN.to_owned() + &signed_in(server.address);
         if session == 0 {
             before = server.resident();
             server.peak();
@@ -74,12 +70,23 @@ fn form_names(program: &Path) -> usize {
         for number in 0..200 {
             let name = "n".repeat(250_000);
             let form = format!("form={session}-{number}{name}&id=s{session}-{number}&name=a");
-            let answer = post(server.address, "/operate/subjects", (forms.0, &headers), &form);
+            let answer = post(server.address, "/operate/subjects", (FORM, &headers), &form);
             assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
         }
     }
     server.peak().saturating_sub(before)
 }
+
+/// Signs into the console; returns the header with the cookie of the session.
+pub fn signed_in(server: SocketAddr) -> String {
+    let answer = post(server, "/operate", (FORM, SAME_ORIGIN), &format!("token={ADMIN}"));
+    let (_, cookie) = answer.split_once("set-cookie: ").expect("a session");
+    format!("Cookie: {}\r\n", cookie.split(';').next().unwrap_or_default())
+}
+
+const SAME_ORIGIN: &str = "Sec-Fetch-Site: same-origin\r\n";
+
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Restores a dump whose second line has almost as many values as one may have.
 fn dump_line(program: &Path) -> usize {

@@ -1,13 +1,14 @@
-//! 32 readers of each public path, taken from the API description, in many spellings; and 32 clients that send large bodies to
-//! each path that takes one.
+//! 32 readers of each public path, taken from the API description, in many spellings.
 
 use serde_json::Value;
-use swarm_benches::shipped::{ADMIN, ServerFixture, load};
+use swarm_benches::shipped::{ServerFixture, load};
 
+use crate::BUDGET;
 use crate::desk::LARGE;
 use crate::strangers::{Strangers, Then};
 
-const READERS: usize = 32;
+/// The connections of an attack on a path.
+const CONNECTIONS: usize = 32;
 
 /// Requests of each path before they repeat: more than answers are cached of one path.
 const VARIANTS: usize = 240;
@@ -15,14 +16,18 @@ const VARIANTS: usize = 240;
 /// Ways to spell a request.
 const SPELLINGS: usize = 6;
 
-/// A public path, and the requests of its readers.
-pub struct PublicPath {
-    /// As the description spells it.
-    pub template: String,
-    texts: Vec<Vec<u8>>,
+/// An attack on a path: clients that each send one of the texts, then the next, without a pause.
+pub struct PathAttack {
+    /// A public path as the description spells it, or a method and a path.
+    pub name: String,
+    pub texts: Vec<Vec<u8>>,
+    /// The budget of the 99th percentile of takes, in that without the attack.
+    pub budget: f64,
+    /// How many addresses the clients have.
+    pub addresses: u8,
 }
 
-impl PublicPath {
+impl PathAttack {
     /// All public paths of the first tenant.
     pub fn all(fixture: &ServerFixture) -> Vec<Self> {
         let host = fixture.server.address.to_string();
@@ -44,22 +49,7 @@ impl PublicPath {
             .filter(|(template, _)| template.contains("subject") || template.contains("brief"));
         let texts =
             paths.flat_map(|(template, query)| Self::new(&host, template, &query, &values).texts);
-        Self { template: "documents of another tenant".to_owned(), texts: texts.collect() }
-    }
-
-    /// All paths that take a body, with bodies of each [`Filling`]. The credentials are made up, but of operators: those of
-    /// the second tenant are its own.
-    pub fn with_bodies(fixture: &ServerFixture) -> Vec<Self> {
-        let values = Values::of(fixture);
-        let (first, second) = (fixture.server.address.to_string(), swarm_benches::shipped::host(1));
-        let mut paths = Vec::new();
-        for (template, is_of_operators) in described_with_bodies(fixture) {
-            let path = values.path(&template);
-            let host = if is_of_operators { &second } else { &first };
-            let texts = FILLINGS.iter().map(|filling| filling.request(host, &path)).collect();
-            paths.push(Self { template: format!("POST {template}"), texts });
-        }
-        paths
+        Self::of_readers("documents of another tenant".to_owned(), texts.collect())
     }
 
     fn new(host: &str, template: String, query: &[String], values: &Values) -> Self {
@@ -67,17 +57,29 @@ impl PublicPath {
         let mut texts = Vec::new();
         for variant in 0..VARIANTS {
             let given = query.iter().map(|name| format!("{name}={}", values.query(name, variant)));
-            let queries: Vec<String> = given.chain([String::new()]).collect();
+            let mut queries: Vec<String> = given.chain([String::new()]).collect();
+            if query.iter().any(|name| name == "wait") {
+                // Looks through the whole log.
+                queries.push("kind=operation&wait=1".to_owned());
+            }
             let query = queries.get(variant / SPELLINGS % queries.len()).expect("within");
             texts.push(spelled(host, &path, query, variant));
         }
-        Self { template, texts }
+        Self::of_readers(template, texts)
     }
 
-    /// Readers that do not pause.
-    pub fn readers(&self) -> Strangers {
-        let texts = self.texts.clone();
-        Strangers { addresses: 1, connections: READERS, texts, then: Then::Read }
+    fn of_readers(name: String, texts: Vec<Vec<u8>>) -> Self {
+        Self { name, texts, budget: BUDGET, addresses: 1 }
+    }
+
+    pub fn clients(&self) -> Strangers {
+        let Self { texts, addresses, .. } = self;
+        Strangers {
+            addresses: *addresses,
+            connections: CONNECTIONS * usize::from(*addresses),
+            texts: texts.clone(),
+            then: Then::Read,
+        }
     }
 }
 
@@ -104,67 +106,21 @@ fn described(fixture: &ServerFixture) -> Vec<(String, Vec<String>)> {
     paths
 }
 
-/// The paths that take a JSON body, and whether operators alone may send one.
-fn described_with_bodies(fixture: &ServerFixture) -> Vec<(String, bool)> {
-    let answer = load::ask(fixture.server.address, fixture.get("/openapi.json", None));
-    let document: Value = serde_json::from_slice(answer.body()).expect("JSON");
-    let mut paths = Vec::new();
-    for (template, methods) in document["paths"].as_object().expect("paths") {
-        let post = &methods["post"];
-        if post["requestBody"]["content"]["application/json"].is_object() {
-            let schemes = post["security"].as_array().into_iter().flatten();
-            let is_of_operators = schemes.into_iter().any(|scheme| scheme["operator"].is_array());
-            paths.push((template.clone(), is_of_operators));
-        }
-    }
-    paths
-}
-
-/// What fills a large body: `before`, then `part` again and again, then `after`.
-struct Filling {
-    before: &'static str,
-    part: &'static str,
-    after: &'static str,
-}
-
-const FILLINGS: [Filling; 3] = [
-    Filling { before: "{\"nonce\":[", part: "1,", after: "1]}" },
-    Filling { before: "{\"body\":\"", part: "\\u0041", after: "\"}" },
-    Filling { before: "{\"a\":", part: "[", after: "" },
-];
-
-/// The size of these bodies in bytes, which most routes refuse and the others read.
-const BODY: usize = 250_000;
-
-impl Filling {
-    fn request(&self, host: &str, path: &str) -> Vec<u8> {
-        let count = (BODY - self.before.len() - self.after.len()) / self.part.len();
-        let body = [self.before, &self.part.repeat(count), self.after].concat();
-        format!(
-            "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
-             Authorization: Bearer tok_made_up\r\nX-Admin-Token: {ADMIN}\r\n\
-             Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        )
-        .into_bytes()
-    }
-}
-
-/// What stands for the parameters.
-struct Values {
+/// The values of parameters.
+pub struct Values {
     session: String,
     subject: String,
     member: String,
 }
 
 impl Values {
-    fn of(fixture: &ServerFixture) -> Self {
+    pub fn of(fixture: &ServerFixture) -> Self {
         let session = fixture.sessions.get(LARGE).expect("a session");
         let member = fixture.authors.first().expect("an author").id().as_str().to_owned();
         Self { session: session.id.to_string(), subject: session.subject_id.to_string(), member }
     }
 
-    fn path(&self, template: &str) -> String {
+    pub fn path(&self, template: &str) -> String {
         let mut path = String::new();
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {

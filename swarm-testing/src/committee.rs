@@ -122,6 +122,7 @@ impl TestCommittee {
         let fields: [(&str, Json); 2] = [("id", id.into()), ("name", "Aurora".into())];
         let subject = Subject::read(&mut object(fields.into())).unwrap();
         let draft = DocumentDraft {
+            held_until: None,
             key: Some(id.to_owned()),
             group: String::new(),
             json: json::write(&subject),

@@ -142,6 +142,7 @@ answers! {
     member_takes(query: &MemberTakeQuery) -> Vec<MemberTake>;
     mark_takes(marks: &TakeMarks) -> Option<Timestamp>;
     document(collection: Collection, key: &str) -> Option<Document>;
+    whole_document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     document_page(collection: Collection, query: &DocumentQuery) -> DocumentPage;
     put_document(collection: Collection, draft: &DocumentDraft) -> Put;

@@ -11,8 +11,13 @@ use crate::rules::DocumentQuota;
 /// Documents. Their content is opaque to a store.
 #[async_trait]
 pub trait Documents: Send + Sync {
-    /// The document with this key.
+    /// The document with this key. While the text of a document is held ([`DocumentDraft::held_until`]), no read but
+    /// [`whole_document`](Self::whole_document) may take longer if it is long: the text is then empty, and
+    /// [`Document::held`] says why.
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>>;
+
+    /// The same document with its text, also while that is held.
+    async fn whole_document(&self, collection: Collection, key: &str) -> Result<Option<Document>>;
 
     /// The documents of a collection, or of a group in it, by id.
     async fn documents(&self, collection: Collection, group: Option<&str>)
@@ -137,6 +142,8 @@ pub struct DocumentDraft {
     pub group: String,
     /// Its text, kept byte for byte.
     pub json: String,
+    /// The session until whose opening the text is held.
+    pub held_until: Option<SessionId>,
     /// Whether the draft may replace an existing document.
     pub replace: bool,
     /// The record that must not have changed.
@@ -155,6 +162,7 @@ impl DocumentDraft {
             key: Some(occasion.to_owned()),
             group: String::new(),
             json: session.to_string(),
+            held_until: None,
             replace: false,
             guard: None,
             quota: None,
@@ -183,11 +191,22 @@ pub struct Document {
     pub id: u64,
     /// The key.
     pub key: String,
-    /// The text.
+    /// The text; empty while it is held.
     pub json: String,
     /// When its key was first written, by the store's clock; of a document that was replaced under
     /// [`DocumentGuard::ReplacedSession`], when it was written last.
     pub created_at: Timestamp,
+    /// What is known of a text that was not read, because it is held.
+    pub held: Option<Held>,
+}
+
+/// What a read says of a document whose text is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The session that was not opened when the document was read. It may have been withdrawn since.
+    pub until: SessionId,
+    /// The group of the document.
+    pub group: String,
 }
 
 /// A page of a collection.

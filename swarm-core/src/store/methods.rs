@@ -71,6 +71,8 @@ macro_rules! port_methods {
         $crate::port_methods! { @ $callback [$($listed)* Documents {
             document(collection: $crate::store::Collection, key: &str)
                 -> Option<$crate::store::Document>;
+            whole_document(collection: $crate::store::Collection, key: &str)
+                -> Option<$crate::store::Document>;
             documents(collection: $crate::store::Collection, group: Option<&str>)
                 -> Vec<$crate::store::Document>;
             document_page(

@@ -48,7 +48,8 @@ pub use committee::{
 };
 pub use counts::{Countable, Counts};
 pub use documents::{
-    Collection, Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Documents, Put,
+    Collection, Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Documents,
+    Held, Put,
 };
 pub use error::{StoreError, StoreErrorKind};
 pub use group_commit::{BatchCommit, GroupCommit};

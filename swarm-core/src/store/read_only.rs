@@ -87,6 +87,7 @@ mod tests {
             "session_takes",
             "member_takes",
             "document",
+            "whole_document",
             "documents",
             "document_page",
             "messages",

@@ -124,6 +124,8 @@ pub struct StoredDocument {
     pub collection: Collection,
     /// The group.
     pub group: String,
-    /// The document.
+    /// The session until whose opening the text is held.
+    pub held_until: Option<SessionId>,
+    /// The document, with its text.
     pub document: Document,
 }

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::Error;
-use swarm_core::service::LogQuery;
+use swarm_core::service::{LogPage, LogQuery};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::fairness::Client;
 use crate::tenants::ServedTenant;
+use crate::workers::WorkerPool;
 
 pub(crate) use events::EventStream;
 
@@ -69,6 +70,7 @@ impl Followers {
     pub(crate) async fn wait(
         &self,
         served: &Arc<ServedTenant>,
+        workers: &WorkerPool,
         query: &LogQuery,
         time: Duration,
     ) -> Result<(), Error> {
@@ -78,9 +80,9 @@ impl Followers {
         // Before the log is read: later entries are noticed.
         let mut tail = served.tail().follow(served.tenant());
         let first = LogQuery { limit: 1, ..query.clone() };
-        let mut page = served.tenant().log(&first).await?;
+        let mut page = search(served, workers, first.clone()).await?;
         while page.entries.is_empty() && page.more {
-            page = served.tenant().log(&LogQuery { after: page.next, ..first.clone() }).await?;
+            page = search(served, workers, LogQuery { after: page.next, ..first.clone() }).await?;
         }
         if !page.entries.is_empty() {
             return Ok(());
@@ -111,4 +113,18 @@ impl Followers {
         }
         Ok(())
     }
+}
+
+/// Looks for entries that the query selects. With a filter, on the worker pool: other requests must not wait while it is applied to
+/// many entries.
+async fn search(
+    served: &Arc<ServedTenant>,
+    workers: &WorkerPool,
+    query: LogQuery,
+) -> Result<LogPage, Error> {
+    let tenant = served.tenant().clone();
+    if query.filter.is_empty() {
+        return tenant.log(&query).await;
+    }
+    workers.run(served.jobs(), async move { tenant.log(&query).await }).await
 }

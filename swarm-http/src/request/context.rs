@@ -154,6 +154,23 @@ impl RequestContext {
         std::mem::replace(&mut self.body, Json::Null).into_object()
     }
 
+    /// Reads the body of a member's request. One without fields at the top level is told so.
+    pub(crate) fn member_fields<T>(
+        &mut self,
+        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
+    ) -> Result<T, ApiError> {
+        let read = read(&mut self.fields());
+        let fault = |invalid: Invalid| self.shape_fault(&invalid).unwrap_or(invalid);
+        Ok(read.map_err(fault).map_err(Refusal::InvalidRequest)?)
+    }
+
+    /// The fault of a body that lacks a field because it has none at the top level.
+    fn shape_fault(&self, invalid: &Invalid) -> Option<Invalid> {
+        let is_missing = *invalid == Invalid::missing(invalid.field);
+        let body = is_missing.then(|| Json::read(&self.bytes).ok()).flatten()?;
+        shape_fault(&body, invalid.field)
+    }
+
     /// Reads the body of an operator's request.
     pub(crate) fn operator_fields<T>(
         &mut self,

@@ -175,6 +175,7 @@ impl RequestContext {
         }
         let query = self.log_query()?;
         let time = Duration::from_secs(seconds);
-        Ok(self.site.followers.wait(&self.served, &query, time).await?)
+        let (followers, workers) = (&self.site.followers, &self.site.workers);
+        Ok(followers.wait(&self.served, workers, &query, time).await?)
     }
 }

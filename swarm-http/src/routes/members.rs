@@ -312,8 +312,7 @@ fn named(request: &mut RequestContext) -> Result<MemberId, ApiError> {
 
 /// A new token, which is shown once, and a new key if one is sent.
 pub(crate) async fn replace_key(mut request: RequestContext) -> Reply {
-    let read = KeyReplacementRequest::read(&mut request.fields());
-    let replacement = read.map_err(Refusal::InvalidRequest)?;
+    let replacement = request.member_fields(KeyReplacementRequest::read)?;
     let member = request.tenant().replace_own_key(request.bearer()?, &replacement).await?;
     Ok(wire::members::key_replaced(&member).into())
 }

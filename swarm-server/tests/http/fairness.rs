@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
@@ -134,6 +134,40 @@ fn public_reads_do_not_delay_submits_in_any_spelling() {
         assert_eq!(readers[0].receive_status(), 200, "{path}");
     }
     assert!(refused.is_empty(), "submits wait for these: {refused:#?}");
+}
+
+/// They look through the whole log for an entry that is not there.
+#[test]
+fn waiting_requests_with_a_filter_do_not_delay_submits() {
+    let clock = Clock::noon();
+    let (store, gate) = (clock.store(), Arc::<RwLock<()>>::default());
+    let searches = Arc::<AtomicUsize>::default();
+    let (closed, begun) = (Arc::clone(&gate), Arc::clone(&searches));
+    let observed = ObservedStore::new(&store, move |call| {
+        // A page of entries to which a filter is applied.
+        if !call.done && call.method == "log" && call.arguments.ends_with("; 1000") {
+            begun.fetch_add(1, Ordering::Relaxed);
+            drop(closed.read());
+        }
+        Ok(())
+    });
+    let (fixture, author) = Fixture::serve(clock, store, observed).filled();
+    fixture.client.convene("2026-11-22", "aurora");
+    let closed = gate.write().unwrap();
+    let readers: Vec<_> = (0..READERS)
+        .map(|_| {
+            let mut reader = Connection::open(fixture.server.address);
+            reader.send(&get(&fixture, "/api/swarm/log?kind=operation&wait=60")).unwrap();
+            reader
+        })
+        .collect();
+    wait_until("they search", || searches.load(Ordering::Relaxed) > 0);
+    thread::sleep(Duration::from_millis(30));
+    let mut submitter = Connection::open_from_elsewhere(fixture.server.address);
+    let body = signed_text(&author.key.sign(author.draft("2026-11-22", "aurora")));
+    submitter.send(&submit(fixture.server.address, &author, "", &body)).unwrap();
+    submitter.receive(false).unwrap().expect(201);
+    drop((closed, readers));
 }
 
 #[test]

@@ -49,6 +49,26 @@ fn entries(client: &Client) -> Vec<Value> {
     log["entries"].as_array().unwrap().clone()
 }
 
+#[test]
+fn replacement_without_fields_at_the_top_level_is_told_so() {
+    let fixture = Fixture::start();
+    let author = fixture.author();
+    let body = request(&author, &fresh_key());
+    let told = |body: &Value| {
+        let refused = replace(&fixture.client, &author, body).expect(400).json();
+        refused["detail"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(told(&json!([body])), "body must be one JSON object, is an array");
+    let text = "body must be one JSON object, is a string with an object in it: encode it once";
+    assert_eq!(told(&json!(body.to_string())), text);
+    for name in ["key", "data"] {
+        let inside =
+            format!("body must have the fields at the top level, has them inside {name:?}");
+        assert_eq!(told(&json!({ name: body })), inside);
+    }
+    assert_eq!(told(&json!({})), "publicKey is missing");
+}
+
 fn member_replaces_its_own_key(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let (client, old) = (&fixture.client, fixture.author());

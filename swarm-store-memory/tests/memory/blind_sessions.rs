@@ -145,6 +145,7 @@ async fn memo_that_nobody_can_read_stops_no_opening() {
     let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let session = blind(&desk, None).await;
     let garbage = DocumentDraft {
+        held_until: None,
         key: None,
         group: "ada".to_owned(),
         json: "no memo".to_owned(),

@@ -98,6 +98,8 @@ struct Parsed {
     ssl_mode: Option<String>,
     root_certificate: Option<PathBuf>,
     passfile: Option<PathBuf>,
+    /// The name of the application, if there is no other.
+    fallback_name: Option<String>,
     options: Options,
 }
 
@@ -130,6 +132,21 @@ impl Parsed {
             "target_session_attrs" => {
                 return Err(Failure::invalid(name, "read-write: Swarm writes"));
             }
+            "gssencmode" if matches!(value, "disable" | "prefer") => {}
+            "gssencmode" => {
+                return Err(Failure::invalid(name, "disable or prefer: Swarm has no GSSAPI"));
+            }
+            // They are for GSSAPI, or for what TLS has no more.
+            "krbsrvname" | "gsslib" | "gssdelegation" | "sslcompression" => {}
+            "client_encoding" => {
+                let is_utf8 = ["utf8", "utf-8", "unicode", "auto"]
+                    .iter()
+                    .any(|encoding| value.eq_ignore_ascii_case(encoding));
+                if !is_utf8 {
+                    return Err(Failure::invalid(name, "UTF8"));
+                }
+            }
+            "fallback_application_name" => self.fallback_name = Some(value.to_owned()),
             // The client library has another name for it.
             "keepalives_count" => self.pass("keepalives_retries", value),
             // An empty one is as good as none.
@@ -168,7 +185,7 @@ impl Parsed {
         };
         config.ssl_mode(mode);
         if config.get_application_name().is_none() {
-            config.application_name("swarm");
+            config.application_name(self.fallback_name.as_deref().unwrap_or("swarm"));
         }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
@@ -220,6 +237,17 @@ mod tests {
         assert_eq!(read.tls, Tls { verify: Verify::AuthorityAndName, root_certificate });
         assert_eq!((read.options.pool_size, read.options.strict), (3, true));
         assert_eq!(read.options.statement_timeout, Duration::from_secs(9));
+    }
+
+    #[test]
+    fn parameters_of_libpq_that_change_nothing_are_accepted() {
+        let url = "postgres://db/desk?gssencmode=disable&client_encoding=UTF8&krbsrvname=postgres\
+                   &sslcompression=0&fallback_application_name=desk";
+        let read = parse(url, &[]).unwrap();
+        assert_eq!(read.config.get_application_name(), Some("desk"));
+        let named = format!("{url}&application_name=x");
+        let read = parse(&named, &[]).unwrap();
+        assert_eq!(read.config.get_application_name(), Some("x"));
     }
 
     #[test]
@@ -321,6 +349,8 @@ mod tests {
             ("sslmode=no", "sslmode"),
             ("target_session_attrs=any", "target_session_attrs"),
             ("connect_timeout=soon", "connect_timeout"),
+            ("gssencmode=require", "gssencmode"),
+            ("client_encoding=latin1", "client_encoding"),
             ("wait=1", "wait"),
         ] {
             let error = parse(&format!("postgres://ada:secret@host?{parameter}"), &[]).err();

@@ -185,6 +185,7 @@ async fn commits(Tenant { world, committee, .. }: &Tenant) -> Vec<Commit> {
 
 fn document() -> DocumentDraft {
     DocumentDraft {
+        held_until: None,
         key: None,
         group: "group".to_owned(),
         json: "{}".to_owned(),

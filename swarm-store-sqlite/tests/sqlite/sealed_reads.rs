@@ -23,7 +23,10 @@ async fn reads_of_a_sealed_session_do_not_parse_what_is_sealed() {
     let path = folder.path().join("swarm.db");
     let store = std::sync::Arc::new(SqliteStore::open(&path).unwrap());
     let desk = SealedDesk::filed(store.clone(), "desk", false).await;
-    Connection::open(&path).unwrap().execute("UPDATE takes SET payload = 'garbled'", []).unwrap();
+    let file = Connection::open(&path).unwrap();
+    file.execute("UPDATE takes SET payload = 'garbled'", []).unwrap();
+    let memos = "UPDATE documents SET record = 'garbled' WHERE collection = 'memos'";
+    assert_eq!(file.execute(memos, []).unwrap(), 1);
     for name in SealedDesk::READS {
         desk.read(name).await;
     }

@@ -111,6 +111,7 @@ async fn shown(tenant: &TestTenant) -> Vec<String> {
 
 fn document(key: &str) -> DocumentDraft {
     DocumentDraft {
+        held_until: None,
         key: Some(key.to_owned()),
         group: "group".to_owned(),
         json: "{}".to_owned(),

@@ -205,6 +205,7 @@ pub async fn tenants_have_separate_logs(tenants: Arc<dyn Tenants>) {
 /// A document with a log entry of this kind.
 pub(super) fn document(key: Option<&str>, kind: &str) -> DocumentDraft {
     DocumentDraft {
+        held_until: None,
         key: key.map(str::to_owned),
         group: String::new(),
         json: "{}".to_owned(),

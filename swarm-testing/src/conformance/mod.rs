@@ -216,6 +216,7 @@ macro_rules! conformance_cases {
                 document_without_key_gets_its_id_as_key
                 document_replaces_the_one_with_its_key
                 document_without_replace_keeps_the_existing_one
+                held_document_is_read_without_its_text
                 document_guards_the_version_of_its_member
                 document_guards_the_version_of_its_session
                 documents_are_found_by_group

@@ -70,6 +70,7 @@ impl Tenant {
                 }
             }
             let draft = DocumentDraft {
+                held_until: None,
                 key: Some(id.to_string()),
                 group: brief_group(date, &subject_id),
                 json: json::write(&body),

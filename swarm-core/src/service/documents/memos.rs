@@ -1,7 +1,7 @@
 //! Publishing, reading and retracting memos.
 
 use crate::domain::json;
-use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SessionId, TokenHash};
+use crate::domain::{Actor, Member, MemberId, Memo, MemoDraft, MemoId, SessionId, TokenHash};
 use crate::rules::{
     self, CountedDocuments, DocumentQuota, MemoFilter, Quota, QuotaReached, Refusal, Resource,
 };
@@ -9,7 +9,8 @@ use crate::service::retries::until_committed;
 use crate::service::stored_document::{read, unreadable};
 use crate::service::{Error, Tenant, numbered};
 use crate::store::{
-    Act, Caller, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError, TakeQuery,
+    Act, Caller, Collection, Document, DocumentDraft, DocumentGuard, Put, StoreError,
+    StoreErrorKind, TakeQuery,
 };
 
 /// Size in bytes of the memos that are read for one page.
@@ -46,15 +47,17 @@ impl Tenant {
         if let Some(subject) = &draft.subject_id {
             self.subject(subject).await?;
         }
-        let is_held = match draft.session_id {
-            Some(session) => self.load(session).await?.record.is_sealed(),
-            None => false,
+        let held_until = match draft.session_id {
+            Some(session) => self.load(session).await?.record.is_sealed().then_some(session),
+            None => None,
         };
-        if let Some(session) = draft.session_id.filter(|_| is_held) {
+        if let Some(session) = held_until {
             self.note_held_memo(session, &author.id).await?;
         }
-        let memo = self.put_memo(caller, draft, is_held).await?;
-        if is_held && !self.is_withheld(&memo).await? {
+        let memo = self.put_memo(caller, draft, held_until).await?;
+        if let Some(session) = held_until
+            && !self.is_sealed(session).await?
+        {
             // The session was opened meanwhile, and the opening may have missed the memo.
             self.is_shown_once_decided(&memo).await?;
         }
@@ -65,12 +68,13 @@ impl Tenant {
         &self,
         caller: Caller<'_>,
         draft: MemoDraft,
-        is_held: bool,
+        held_until: Option<SessionId>,
     ) -> Result<Memo, Error> {
         until_committed("publish memo", || async {
             let author = self.calling_at(caller).await?;
             let now = self.store.now().await?;
             let member_id = author.record.id.clone();
+            let is_held = held_until.is_some();
             let kept = KeptMemo { held: is_held, ..KeptMemo::of(&member_id, &draft) };
             let json = json::write(&kept);
             // Guard the member's version: a token that was replaced meanwhile must not publish.
@@ -79,7 +83,8 @@ impl Tenant {
             let quota =
                 Some(DocumentQuota::today(CountedDocuments::Group, self.quotas.memos_per_day, now));
             let act = (!is_held).then(|| rules::memo_published(&member_id, &draft));
-            let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
+            let added =
+                DocumentDraft { held_until, key, group, json, replace: false, guard, quota, act };
             match self.put(Collection::Memos, added).await? {
                 Put::Created(document) => Ok(Some(memo(member_id, draft.clone(), &document))),
                 // If another day has begun meanwhile, try again.
@@ -107,10 +112,9 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there has never been one with this id.
     pub async fn find_memo(&self, id: MemoId) -> Result<Option<Memo>, Error> {
-        let stored = self.kept_memo(id).await?;
-        if stored.held && self.is_withheld(&stored.memo).await? {
-            return Err(Refusal::NotFound(Resource::Memo).into());
-        }
+        let document = self.memo_document(id).await?;
+        let stored = self.unless_held(&document).await?;
+        let stored = stored.ok_or(Refusal::NotFound(Resource::Memo))?;
         Ok((!stored.retracted).then_some(stored.memo))
     }
 
@@ -121,13 +125,17 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id, it was retracted, or is not shown yet.
     pub async fn memo_for(&self, token: &TokenHash, id: MemoId) -> Result<Memo, Error> {
-        let stored = self.kept_memo(id).await?;
-        let (bearer, memo) = (self.store.bearer(token).await?, &stored.memo);
-        let is_shown = bearer.is_some_and(|bearer| {
-            rules::is_shown_sealed(&bearer, &memo.member_id, memo.published_at)
-        });
-        if is_shown && !stored.retracted {
-            return Ok(stored.memo);
+        let document = self.memo_document(id).await?;
+        let bearer = self.store.bearer(token).await?;
+        let is_shown = |bearer: &Member| {
+            document.held.as_ref().is_some_and(|held| held.group == bearer.id.as_str())
+                && rules::is_shown_sealed(bearer, &bearer.id, document.created_at)
+        };
+        if bearer.is_some_and(|bearer| is_shown(&bearer)) {
+            let stored = self.whole_memo(&document).await?;
+            if !stored.retracted {
+                return Ok(stored.memo);
+            }
         }
         self.memo(id).await
     }
@@ -191,20 +199,47 @@ impl Tenant {
     /// The memos among these that the public sees.
     async fn shown_memos(&self, documents: &[Document]) -> Result<Vec<Memo>, Error> {
         let mut shown = Vec::new();
-        for stored in documents.iter().map(StoredMemo::read) {
-            let StoredMemo { memo, retracted, held } = stored?;
-            let is_hidden = retracted || held && self.is_withheld(&memo).await?;
-            if !is_hidden {
-                shown.push(memo);
-            }
+        for document in documents {
+            let stored = self.unless_held(document).await?;
+            shown.extend(stored.filter(|stored| !stored.retracted).map(|stored| stored.memo));
         }
         Ok(shown)
     }
 
+    /// Returns a memo that was read; `None` if it is held until a session is opened. Only then is its text not read, so
+    /// nothing that others than its author do takes longer if it is long.
+    async fn unless_held(&self, document: &Document) -> Result<Option<StoredMemo>, Error> {
+        if let Some(held) = &document.held
+            && self.is_sealed(held.until).await?
+        {
+            return Ok(None);
+        }
+        let stored = self.whole_memo(document).await?;
+        // Memos that were restored from older dumps are read whole while they are held.
+        let is_held = stored.held && self.is_withheld(&stored.memo).await?;
+        Ok((!is_held).then_some(stored))
+    }
+
+    /// Returns a memo that was read, with its text, also while that is held.
+    async fn whole_memo(&self, document: &Document) -> Result<StoredMemo, Error> {
+        if document.held.is_none() {
+            return Ok(StoredMemo::read(document)?);
+        }
+        let whole = self.store.whole_document(Collection::Memos, &document.key).await?;
+        Ok(StoredMemo::read(&whole.ok_or(Refusal::NotFound(Resource::Memo))?)?)
+    }
+
     /// Whether the session that a held memo names is still sealed.
     async fn is_withheld(&self, memo: &Memo) -> Result<bool, Error> {
-        let Some(id) = memo.draft.session_id else { return Ok(false) };
-        let session = self.store.session(id).await?;
+        match memo.draft.session_id {
+            Some(session) => self.is_sealed(session).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Whether there is a session with this id that is still sealed.
+    async fn is_sealed(&self, session: SessionId) -> Result<bool, Error> {
+        let session = self.store.session(session).await?;
         Ok(session.is_some_and(|session| session.record.is_sealed()))
     }
 
@@ -214,7 +249,8 @@ impl Tenant {
         let group = group_of_held(session);
         let (key, json) = (Some(format!("{group} {author}")), author.as_str().to_owned());
         let (guard, quota, act) = (None, None, None);
-        let note = DocumentDraft { key, group, json, replace: false, guard, quota, act };
+        let note =
+            DocumentDraft { held_until: None, key, group, json, replace: false, guard, quota, act };
         match self.put(Collection::HeldMemos, note).await? {
             Put::Created(_) | Put::Exists => Ok(()),
             other => Err(StoreError::corrupt("note held memo", format!("{other:?}")).into()),
@@ -230,8 +266,17 @@ impl Tenant {
         let group = group_of_held(session);
         for note in self.store.documents(Collection::HeldMemos, Some(&group)).await? {
             for document in self.store.documents(Collection::Memos, Some(&note.json)).await? {
+                let is_of_another =
+                    document.held.as_ref().is_some_and(|held| held.until != session);
+                if is_of_another {
+                    continue;
+                }
                 // One that nobody can read must not stop the openings of other sessions.
-                let Ok(stored) = StoredMemo::read(&document) else { continue };
+                let stored = match self.whole_memo(&document).await {
+                    Ok(stored) => stored,
+                    Err(Error::Store(error)) if error.kind() == StoreErrorKind::Corrupt => continue,
+                    Err(error) => return Err(error),
+                };
                 let StoredMemo { memo, retracted, held } = stored;
                 let is_waiting = held && !retracted && memo.draft.session_id == Some(session);
                 if is_waiting && !self.is_withheld(&memo).await? {
@@ -250,8 +295,16 @@ impl Tenant {
         let (json, act) = (is_shown.to_string(), is_shown.then(|| rules::memo_shown(memo)));
         let (group, guard, quota) = (memo.member_id.as_str().to_owned(), None, None);
         let key_of_draft = Some(key.clone());
-        let draft =
-            DocumentDraft { key: key_of_draft, group, json, replace: false, guard, quota, act };
+        let draft = DocumentDraft {
+            held_until: None,
+            key: key_of_draft,
+            group,
+            json,
+            replace: false,
+            guard,
+            quota,
+            act,
+        };
         match self.put(Collection::HeldMemos, draft).await? {
             Put::Created(_) => Ok(is_shown),
             _ => {
@@ -261,10 +314,17 @@ impl Tenant {
         }
     }
 
-    async fn replace_memo(&self, memo: &Memo, json: String, act: Option<Act>) -> Result<(), Error> {
+    async fn replace_memo(
+        &self,
+        memo: &Memo,
+        json: String,
+        held_until: Option<SessionId>,
+        act: Option<Act>,
+    ) -> Result<(), Error> {
         let (key, group) = (Some(memo.id.to_string()), memo.member_id.as_str().to_owned());
         let (guard, quota) = (None, None);
-        let draft = DocumentDraft { key, group, json, replace: true, guard, quota, act };
+        let draft =
+            DocumentDraft { held_until, key, group, json, replace: true, guard, quota, act };
         match self.put(Collection::Memos, draft).await? {
             Put::Replaced(_) => Ok(()),
             other => Err(StoreError::corrupt("replace memo", format!("{other:?}")).into()),
@@ -277,22 +337,25 @@ impl Tenant {
     /// [`Refusal::NotFound`] when there is none with this id; [`Refusal::TakesSealed`] when it is held until a session with
     /// sealed takes is opened.
     pub async fn retract_memo(&self, id: MemoId, by: &Actor) -> Result<(), Error> {
-        let StoredMemo { memo, retracted, held } = self.kept_memo(id).await?;
-        if retracted {
-            return Ok(());
-        }
-        if held
-            && self.is_withheld(&memo).await?
-            && let Some(session) = memo.draft.session_id
+        let document = self.memo_document(id).await?;
+        let sealed = match &document.held {
+            Some(held) if self.is_sealed(held.until).await? => Some(held.until),
+            _ => None,
+        };
+        if let Some(session) = sealed
             && self.has_takes(session).await?
         {
             return Err(Refusal::TakesSealed.into());
+        }
+        let StoredMemo { memo, retracted, held } = self.whole_memo(&document).await?;
+        if retracted {
+            return Ok(());
         }
         let kept = KeptMemo { retracted: true, ..KeptMemo::of(&memo.member_id, &memo.draft) };
         // A memo that was never shown has no entry.
         let was_shown = !held || self.is_shown_once_decided(&memo).await?;
         let act = was_shown.then(|| rules::memo_retracted(&memo, by));
-        self.replace_memo(&memo, json::write(&kept), act).await
+        self.replace_memo(&memo, json::write(&kept), sealed, act).await
     }
 
     /// Erases the texts of all memos of a member, including retracted ones. None is found from then on.
@@ -309,10 +372,10 @@ impl Tenant {
             if document.json == json {
                 continue;
             }
-            let StoredMemo { memo, retracted, held } = StoredMemo::read(&document)?;
+            let StoredMemo { memo, retracted, held } = self.whole_memo(&document).await?;
             let was_shown = !retracted && (!held || self.is_shown_once_decided(&memo).await?);
             let act = rules::memo_erased(&memo, !was_shown, by);
-            self.replace_memo(&memo, json.clone(), act).await?;
+            self.replace_memo(&memo, json.clone(), None, act).await?;
         }
         Ok(())
     }
@@ -329,20 +392,23 @@ impl Tenant {
         id: MemoId,
         reader: &MemberId,
     ) -> Result<bool, Error> {
-        let stored = match self.kept_memo(id).await {
-            Ok(stored) => stored,
+        let document = match self.memo_document(id).await {
+            Ok(document) => document,
             Err(Error::Refused(_)) => return Ok(false),
             Err(error) => return Err(error),
         };
-        let is_own = stored.memo.member_id == *reader;
-        let is_hidden = stored.held && !is_own && self.is_withheld(&stored.memo).await?;
-        Ok(!stored.retracted && !is_hidden)
+        if document.held.as_ref().is_some_and(|held| held.group == reader.as_str()) {
+            // One that was retracted meanwhile is decided never to be shown.
+            let decided = self.store.document(Collection::HeldMemos, &document.key).await?;
+            return Ok(decided.is_none_or(|decided| decided.json == true.to_string()));
+        }
+        let stored = self.unless_held(&document).await?;
+        Ok(stored.is_some_and(|stored| !stored.retracted))
     }
 
-    async fn kept_memo(&self, id: MemoId) -> Result<StoredMemo, Error> {
+    async fn memo_document(&self, id: MemoId) -> Result<Document, Error> {
         let document = self.store.document(Collection::Memos, &id.to_string()).await?;
-        let document = document.ok_or(Refusal::NotFound(Resource::Memo))?;
-        Ok(StoredMemo::read(&document)?)
+        Ok(document.ok_or(Refusal::NotFound(Resource::Memo))?)
     }
 }
 

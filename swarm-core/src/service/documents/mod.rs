@@ -62,7 +62,8 @@ impl Tenant {
         let act = Some(rules::subject_put(subject, by));
         let (key, group) = (Some(subject.id.as_str().to_owned()), String::new());
         let (json, replace, guard, quota) = (json::write(subject), true, None, None);
-        let draft = DocumentDraft { key, group, json, replace, guard, quota, act };
+        let draft =
+            DocumentDraft { held_until: None, key, group, json, replace, guard, quota, act };
         let most = self.quotas.subjects;
         let quota = |_| (DocumentQuota::of_collection(most), Some(Quota::Subjects));
         written(&self.put_within(Collection::Subjects, draft, quota).await?)
@@ -167,7 +168,8 @@ impl Tenant {
         let group = subject.as_str().to_owned();
         let (json, act) = (json::write(&draft), rules::snapshot_added(subject, &draft, by));
         let (key, guard, quota, act) = (None, None, None, Some(act));
-        let added = DocumentDraft { key, group, json, replace: false, guard, quota, act };
+        let added =
+            DocumentDraft { held_until: None, key, group, json, replace: false, guard, quota, act };
         let quota = |_| (DocumentQuota::default(), None);
         match self.put_within(Collection::SubjectSnapshots, added, quota).await? {
             Put::Created(document) => Ok(snapshot(subject, draft, &document)),
@@ -233,7 +235,8 @@ impl Tenant {
         let key = Some(format!("{group}{}", signal.signal_key));
         let (json, replace, guard, quota) = (json::write(signal), true, None, None);
         let act = Some(rules::signal_put(signal, by));
-        let draft = DocumentDraft { key, group, json, replace, guard, quota, act };
+        let draft =
+            DocumentDraft { held_until: None, key, group, json, replace, guard, quota, act };
         let most = self.quotas.signals_per_day;
         let quota = |now| {
             let today = DocumentQuota::today(CountedDocuments::Collection, most, now);
@@ -279,8 +282,16 @@ impl Tenant {
         act: Act,
     ) -> Result<WriteOutcome, Error> {
         let (key, act) = (Some(key), Some(act));
-        let draft =
-            DocumentDraft { key, group, json, replace: true, guard: None, quota: None, act };
+        let draft = DocumentDraft {
+            held_until: None,
+            key,
+            group,
+            json,
+            replace: true,
+            guard: None,
+            quota: None,
+            act,
+        };
         written(&self.put(collection, draft).await?)
     }
 

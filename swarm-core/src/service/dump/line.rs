@@ -231,15 +231,17 @@ fn record_text(record: &Stored, log: Option<&LogLine>) -> String {
 }
 
 fn document_json(stored: &StoredDocument) -> Json {
-    let StoredDocument { collection, group, document } = stored;
-    Json::from([
+    let StoredDocument { collection, group, held_until, document } = stored;
+    let mut fields = vec![
         ("collection", Json::from(collection.as_str())),
         ("id", number(document.id)),
         ("key", Json::from(document.key.as_str())),
         ("group", Json::from(group.as_str())),
         ("createdAt", Json::Text(document.created_at.to_string())),
         ("text", Json::from(document.json.as_str())),
-    ])
+    ];
+    fields.extend(held_until.map(|session| ("heldUntil", number(session.0))));
+    fields.into_iter().collect()
 }
 
 fn read(mut fields: Object) -> Result<Line, String> {
@@ -315,11 +317,16 @@ fn read_document(fields: &mut Object) -> Result<StoredDocument, Invalid> {
     Ok(StoredDocument {
         collection: fields.text("collection")?.parse::<Collection>()?,
         group: fields.text("group")?,
+        held_until: match fields.has("heldUntil") {
+            true => Some(SessionId(whole(fields, "heldUntil")?)),
+            false => None,
+        },
         document: Document {
             id: whole(fields, "id")?,
             key: fields.text("key")?,
             json: fields.text("text")?,
             created_at: Timestamp::parse("createdAt", &fields.text("createdAt")?)?,
+            held: None,
         },
     })
 }

@@ -84,12 +84,19 @@ impl TenantChecks {
     }
 
     fn document(&mut self, stored: &StoredDocument, line: u64, facts: &mut Facts) -> Checked<()> {
-        let StoredDocument { collection, document, .. } = stored;
+        let StoredDocument { collection, document, held_until, .. } = stored;
         let last = self.head.documents.get(collection).copied().unwrap_or(0);
         within("document", document.id, last)?;
         check_readable(*collection, document).map_err(|error| {
             let (key, why) = (&document.key, error.source().map(ToString::to_string));
             format!("document {key:?} of {collection} cannot be read: {}", why.unwrap_or_default())
+        })?;
+        let names = |session| {
+            let memo = (*collection == Collection::Memos).then(|| StoredMemo::read(document).ok());
+            memo.flatten().is_some_and(|stored| stored.memo.draft.session_id == Some(session))
+        };
+        check(held_until.is_none_or(names), || {
+            format!("document {:?} of {collection} does not name its heldUntil", document.key)
         })?;
         let is_known = facts.has(Kind::Document, &[collection.as_str(), &document.key])?;
         check(!is_known, || {
@@ -138,7 +145,7 @@ fn sort_key(record: &Stored) -> SortKey {
 /// The digest of the record in the document; `None` if log entries of its collection have no digest, or if the
 /// document is erased.
 fn digest(stored: &StoredDocument) -> Option<Digest> {
-    let StoredDocument { collection, group, document } = stored;
+    let StoredDocument { collection, group, document, .. } = stored;
     match collection {
         // The text of these documents is the text of the record.
         Collection::Subjects | Collection::Regimes | Collection::Signals => {

@@ -56,6 +56,7 @@ impl SignedLog {
     pub(super) async fn keep_ended(&self, ended: &EndedLog, log: u64) -> Result<(), Error> {
         let last = Checkpoint::parse(ended.last.text()).map_err(unsignable)?;
         let draft = DocumentDraft {
+            held_until: None,
             key: Some(last.origin),
             group: self.origin(log),
             json: ended.text(),

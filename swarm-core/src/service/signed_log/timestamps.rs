@@ -163,6 +163,7 @@ impl SignedLog {
         stamped: &StoredTimestamp,
     ) -> Result<(), Error> {
         let draft = DocumentDraft {
+            held_until: None,
             key: Some(key(&checkpoint.origin, checkpoint.size)),
             group: String::new(),
             json: stamped.text(),

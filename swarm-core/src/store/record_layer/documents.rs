@@ -14,7 +14,7 @@ use crate::store::backend::{
 };
 use crate::store::{
     Act, Collection, CountedDocuments, Document, DocumentCount, DocumentDraft, DocumentGuard,
-    DocumentPage, DocumentQuery, Documents, Put, Result, StoreError,
+    DocumentPage, DocumentQuery, Documents, Held, Put, Result, StoreError,
 };
 
 /// How often a document is written again because its key was written meanwhile.
@@ -23,7 +23,14 @@ const MAX_ATTEMPTS: usize = 64;
 #[async_trait]
 impl<B: Backend> Documents for TenantRecords<B> {
     async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
-        let mut found = self.read("document", vec![Query::Rows(named(collection, key))]).await?;
+        let shown = Range { parts: PartSet::SHOWN, ..named(collection, key) };
+        let mut found = self.read("document", vec![Query::Rows(shown)]).await?;
+        found.row().as_ref().map(read).transpose().map_err(found.corrupt())
+    }
+
+    async fn whole_document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
+        let whole = vec![Query::Rows(named(collection, key))];
+        let mut found = self.read("whole document", whole).await?;
         found.row().as_ref().map(read).transpose().map_err(found.corrupt())
     }
 
@@ -41,6 +48,7 @@ impl<B: Backend> Documents for TenantRecords<B> {
             None => documents::BY_ID,
         };
         let range = Range::index(&documents::TABLE, index, prefix);
+        let range = Range { parts: PartSet::SHOWN, ..range };
         let mut found = self.read("documents", vec![Query::Rows(range)]).await?;
         let listed = found.rows().iter().map(read).collect::<Outcome<Vec<_>>>();
         let mut listed = listed.map_err(found.corrupt())?;
@@ -60,7 +68,7 @@ impl<B: Backend> Documents for TenantRecords<B> {
             after: after.as_deref().map(Term::from),
             limit: limit.saturating_add(1),
             bytes: *bytes,
-            parts: if *without_texts { PartSet::NONE } else { PartSet::ALL },
+            parts: if *without_texts { PartSet::NONE } else { PartSet::SHOWN },
             ..Range::all(&documents::TABLE)
         };
         let mut found = self.read("document page", vec![Query::Rows(range)]).await?;
@@ -150,7 +158,6 @@ impl<B: Backend> TenantRecords<B> {
                 .writes
                 .push(Write::Add(DOCUMENT_BYTES, size.cast_signed() - before.cast_signed()));
         }
-        let key = draft.key.as_deref();
         match &replaced {
             Some((document, _)) => {
                 let created_at = match is_restamped {
@@ -158,7 +165,7 @@ impl<B: Backend> TenantRecords<B> {
                     false => document.created_at.into(),
                 };
                 let columns = Columns { id: document.id.into(), created_at };
-                change.writes.push(columns.write(collection, key, &draft.group, &draft.json));
+                change.writes.push(columns.write(collection, draft));
                 let known = |act: &Act| act.entry(document.id, Timestamp::EPOCH);
                 let act = draft.act.as_ref().map(|act| Act::from((*known(act)).clone()));
                 change.entries.extend(act.as_ref().map(|act| acts::entry(act, None)));
@@ -166,7 +173,7 @@ impl<B: Backend> TenantRecords<B> {
             None => {
                 change.sequences.push(documents_sequence(collection));
                 let columns = Columns { id: Term::Assigned(0), created_at: Term::Now };
-                change.writes.push(columns.write(collection, key, &draft.group, &draft.json));
+                change.writes.push(columns.write(collection, draft));
                 let number = |act: &Act| act.known().is_none().then_some(0);
                 change.entries.extend(draft.act.as_ref().map(|act| acts::entry(act, number(act))));
             }
@@ -182,7 +189,7 @@ impl<B: Backend> TenantRecords<B> {
                     let id = assigned.numbers.first().copied().unwrap_or(0);
                     let key = draft.key.clone().unwrap_or_else(|| id.to_string());
                     let (json, created_at) = (draft.json.clone(), assigned.at);
-                    Put::Created(Document { id, key, json, created_at })
+                    Put::Created(Document { id, key, json, created_at, held: None })
                 }
             })),
             Made::Unmet(check, _) => {
@@ -260,10 +267,11 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    fn write(self, collection: Collection, key: Option<&str>, group: &str, json: &str) -> Write {
-        let name = key.map_or(Term::AssignedText(0), Term::from);
-        let columns = self.with(collection, name, group, json);
-        Write::Put { table: &documents::TABLE, columns, body: body(json.to_owned()) }
+    fn write(self, collection: Collection, draft: &DocumentDraft) -> Write {
+        let DocumentDraft { key, group, json, held_until, .. } = draft;
+        let name = key.as_deref().map_or(Term::AssignedText(0), Term::from);
+        let columns = self.with(collection, name, group, json, *held_until);
+        Write::Put { table: &documents::TABLE, columns, body: body(json.clone()) }
     }
 
     pub(super) fn with(
@@ -272,6 +280,7 @@ impl Columns {
         name: Term,
         group: &str,
         json: &str,
+        held_until: Option<SessionId>,
     ) -> Vec<Term> {
         let Self { id, created_at } = self;
         let size = length(json.len()).into();
@@ -282,7 +291,7 @@ impl Columns {
             group.into(),
             created_at,
             size,
-            Value::Null.into(),
+            held_until.map(|session| session.0).into(),
         ]
     }
 }
@@ -306,12 +315,30 @@ pub(super) fn named(collection: Collection, key: &str) -> Range {
 /// Reads a document. One that claims an occasion has the id of its session as its text.
 pub(super) fn read(row: &Row) -> Outcome<Document> {
     let (document, _) = read_columns(row)?;
-    let session = row.columns.get(documents::SESSION).and_then(Value::integer);
-    let json = match session {
-        Some(session) => SessionId(session.unsigned_abs()).to_string(),
-        None => row.body.part(documents::TEXT).map(Cow::into_owned).unwrap_or_default(),
+    let json = match session(row) {
+        Some(session) if is_claim(row)? => session.to_string(),
+        Some(until) if row.body.is_veiled() => {
+            let held = Held { until, group: text(row, documents::FAMILY)?.to_owned() };
+            return Ok(Document { held: Some(held), ..document });
+        }
+        _ => row.body.part(documents::TEXT).map(Cow::into_owned).unwrap_or_default(),
     };
     Ok(Document { json, ..document })
+}
+
+/// Reads until when the text of a document is held.
+pub(super) fn held_until(row: &Row) -> Outcome<Option<SessionId>> {
+    Ok(if is_claim(row)? { None } else { session(row) })
+}
+
+fn session(row: &Row) -> Option<SessionId> {
+    let session = row.columns.get(documents::SESSION).and_then(Value::integer);
+    session.map(|session| SessionId(session.unsigned_abs()))
+}
+
+/// Whether the document claims an occasion for its session.
+fn is_claim(row: &Row) -> Outcome<bool> {
+    Ok(text(row, documents::COLLECTION)? == Collection::Occasions.as_str())
 }
 
 /// Reads a document without its text, and the size of that in bytes.
@@ -321,6 +348,7 @@ fn read_columns(row: &Row) -> Outcome<(Document, u64)> {
         key: text(row, documents::NAME)?.to_owned(),
         json: String::new(),
         created_at: time(row, documents::CREATED_AT)?,
+        held: None,
     };
     Ok((document, number(row, documents::SIZE)?))
 }

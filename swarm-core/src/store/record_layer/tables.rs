@@ -229,10 +229,11 @@ table! {
         CREATED_AT "created_at" Time,
         // The length of the text in bytes.
         SIZE "size" Integer,
-        // The session of an occasion, whose id is the text.
+        // The session of an occasion, whose id is the text; or that until whose opening the text is held.
         SESSION "session" Integer,
     }
     parts { TEXT "record", }
+    veiled TEXT having SESSION until sessions[SESSION] has OPENED_AT;
     indexes {
         BY_ID "documents_by_id" [COLLECTION ID] unique,
         BY_FAMILY "documents_by_family" [COLLECTION FAMILY CREATED_AT],

@@ -179,8 +179,9 @@ fn stored(stage: Stage, row: &Row) -> Outcome<Stored> {
         Stage::Messages => Stored::Message(Arc::new(outbox::read(row)?)),
         Stage::Documents(collection) => {
             let group = super::rows::text(row, documents::FAMILY)?.to_owned();
+            let held_until = super::documents::held_until(row)?;
             let document = super::documents::read(row)?;
-            Stored::Document(StoredDocument { collection, group, document })
+            Stored::Document(StoredDocument { collection, group, held_until, document })
         }
         Stage::Sessions => Stored::Session(super::sessions::read(row)?.record),
         Stage::CommitteeMembers => Stored::CommitteeMember(read_whole(row)?),
@@ -300,7 +301,7 @@ impl Restoring {
     }
 
     fn document(&mut self, stored: StoredDocument) -> Item {
-        let StoredDocument { collection, group, document } = stored;
+        let StoredDocument { collection, group, held_until, document } = stored;
         if collection.has_limited_size() {
             self.document_bytes += super::documents::length(document.json.len());
         }
@@ -308,7 +309,8 @@ impl Restoring {
             id: document.id.into(),
             created_at: document.created_at.into(),
         };
-        let columns = columns.with(collection, document.key.into(), &group, &document.json);
+        let name = document.key.into();
+        let columns = columns.with(collection, name, &group, &document.json, held_until);
         let body = super::documents::body(document.json);
         Item::Write(Write::Insert { table: &documents::TABLE, columns, body })
     }

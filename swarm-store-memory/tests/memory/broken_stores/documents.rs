@@ -15,7 +15,7 @@ use crate::broken_stores::tenants::fault;
 
 fault!(DocumentInvented: document(stores, collection: Collection, key: &str) -> Option<Document> {
     let (key_of, json) = (key.to_owned(), "{}".to_owned());
-    let invented = Document { id: 1, key: key_of, json, created_at: Timestamp::EPOCH };
+    let invented = Document { id: 1, key: key_of, json, created_at: Timestamp::EPOCH, held: None };
     Ok(stores.own.document(collection, key).await?.or(Some(invented)))
 });
 
@@ -34,6 +34,18 @@ fault!(NothingIsReplaced: put_document(stores, collection: Collection, draft: &D
 
 fault!(AllIsReplaced: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
     stores.own.put_document(collection, &DocumentDraft { replace: true, ..draft.clone() }).await
+});
+
+fault!(HeldTextShown: document(stores, collection: Collection, key: &str) -> Option<Document> {
+    stores.own.whole_document(collection, key).await
+});
+
+fault!(HeldTextForgotten: whole_document(stores, collection: Collection, key: &str) -> Option<Document> {
+    stores.own.document(collection, key).await
+});
+
+fault!(HoldForgotten: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {
+    stores.own.put_document(collection, &DocumentDraft { held_until: None, ..draft.clone() }).await
 });
 
 fault!(DocumentOfAnyMember: put_document(stores, collection: Collection, draft: &DocumentDraft) -> Put {

@@ -277,6 +277,9 @@ mod caught {
             NothingIsReplaced          => document_replaces_the_one_with_its_key;
             AllIsReplaced              => document_without_replace_keeps_the_existing_one
                 concurrent_writes_of_one_key_create_once;
+            HeldTextShown              => held_document_is_read_without_its_text;
+            HeldTextForgotten          => held_document_is_read_without_its_text;
+            HoldForgotten              => held_document_is_read_without_its_text;
             DocumentOfAnyMember        => document_guards_the_version_of_its_member;
             GroupUnasked               => documents_are_found_by_group;
             TextTidied                 => document_text_round_trips;

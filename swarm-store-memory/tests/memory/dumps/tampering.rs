@@ -179,6 +179,8 @@ async fn entries_that_disagree_with_their_records_are_refused() {
         entry
     };
     refused(dump, "another memo", text, "the entry disagrees with document \"2\" of memos").await;
+    let held = |it: &mut Dump| edit(it, memo, "\"}}", "\",\"heldUntil\":9}}");
+    refused(dump, "a hold", held, "document \"2\" of memos does not name its heldUntil").await;
     let regime = dump.find(0, &["\"collection\":\"regimes\""]);
     let entry = dump.find(0, &["\"kind\":\"regime\""]);
     let calm = |it: &mut Dump| {

@@ -145,6 +145,7 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
 pub(crate) async fn put(store: &dyn Store, key: Option<&str>) -> Result<Put> {
     let (key, json) = (key.map(str::to_owned), "{}".to_owned());
     let draft = DocumentDraft {
+        held_until: None,
         key,
         group: String::new(),
         json,

@@ -5,13 +5,13 @@ mod quota;
 use std::sync::Arc;
 
 use swarm_core::domain::{SessionId, Timestamp, Version};
-use swarm_core::store::Collection::{Briefs, Subjects};
+use swarm_core::store::Collection::{Briefs, Memos, Subjects};
 use swarm_core::store::{
-    Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Put, Tenants,
+    Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Held, Put, Tenants,
 };
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{FIRST, TestTenant, applicant, id, odd_texts, race};
+use crate::{FIRST, TestTenant, applicant, id, odd_texts, race, session_draft};
 
 pub use quota::*;
 
@@ -64,6 +64,47 @@ pub async fn document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
         expect_eq!(tenant.document(Subjects, "key").await, Some(now.clone()));
         expect_eq!(tenant.documents(Subjects, None).await, [other.clone(), now]);
     }
+}
+
+/// Until its session is opened, or another document that is not held replaces it.
+pub async fn held_document_is_read_without_its_text(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convene(&session_draft("subject")).await;
+    let held = Held { until: session.id, group: "group".to_owned() };
+    for key in ["first", "second"] {
+        let draft = DocumentDraft {
+            group: held.group.clone(),
+            held_until: Some(held.until),
+            ..draft(key, "{}")
+        };
+        let whole = created(tenant.put_document(Memos, &draft).await);
+        expect_eq!(whole, document(whole.id, key, "{}", whole.created_at));
+        let held = Some(held.clone());
+        let shown = Document { json: String::new(), held, ..whole.clone() };
+        expect_reads(&tenant, &whole, &shown).await;
+    }
+    let json = r#"{"is":"shown"}"#;
+    let shown = DocumentDraft { group: held.group.clone(), ..draft("first", json) };
+    let Put::Replaced(shown) = tenant.put_document(Memos, &shown).await else {
+        panic!("it was not replaced")
+    };
+    expect_reads(&tenant, &shown, &shown).await;
+    tenant.amend(session.id, |session| session.opened_at = Some(session.convened_at)).await;
+    let whole = tenant.whole_document(Memos, "second").await.unwrap();
+    expect_reads(&tenant, &whole, &whole).await;
+}
+
+/// Expects that each read of this document returns `shown`.
+async fn expect_reads(tenant: &TestTenant, whole: &Document, shown: &Document) {
+    let key = whole.key.as_str();
+    expect_eq!(tenant.whole_document(Memos, key).await.as_ref(), Some(whole));
+    expect_eq!(tenant.document(Memos, key).await.as_ref(), Some(shown));
+    for group in [None, Some("group")] {
+        let listed = tenant.documents(Memos, group).await;
+        ensure!(listed.contains(shown), "it is listed", (shown, listed));
+    }
+    let page = tenant.document_page(Memos, &from(None, 9)).await.documents;
+    ensure!(page.contains(shown), "it is on the page", (shown, page));
 }
 
 pub async fn document_without_replace_keeps_the_existing_one(tenants: Arc<dyn Tenants>) {
@@ -205,6 +246,7 @@ pub async fn concurrent_documents_get_consecutive_ids(tenants: Arc<dyn Tenants>)
 /// A document that may replace another.
 fn draft(key: &str, json: &str) -> DocumentDraft {
     DocumentDraft {
+        held_until: None,
         key: Some(key.to_owned()),
         group: String::new(),
         json: json.to_owned(),
@@ -225,7 +267,7 @@ fn of_session(id: SessionId, version: Version) -> DocumentGuard {
 }
 
 fn document(id: u64, key: &str, json: &str, created_at: Timestamp) -> Document {
-    Document { id, key: key.to_owned(), json: json.to_owned(), created_at }
+    Document { id, key: key.to_owned(), json: json.to_owned(), created_at, held: None }
 }
 
 fn created(outcome: Put) -> Document {

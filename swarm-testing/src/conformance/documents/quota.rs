@@ -142,7 +142,16 @@ fn count(of: CountedDocuments, most: u32, since: Timestamp) -> DocumentCount {
 
 fn draft(group: &str, quota: Option<DocumentQuota>) -> DocumentDraft {
     let (group, json) = (group.to_owned(), "{}".to_owned());
-    DocumentDraft { key: None, group, json, replace: false, guard: None, quota, act: None }
+    DocumentDraft {
+        held_until: None,
+        key: None,
+        group,
+        json,
+        replace: false,
+        guard: None,
+        quota,
+        act: None,
+    }
 }
 
 /// A document with this key and a text of this length, in a collection limited to `most` bytes.

@@ -93,6 +93,7 @@ fn late(author: &Author, mut facts: Basis, session: &Session) -> Filing {
 
 fn document(key: &str) -> DocumentDraft {
     DocumentDraft {
+        held_until: None,
         key: Some(key.to_owned()),
         group: String::new(),
         json: "{}".to_owned(),

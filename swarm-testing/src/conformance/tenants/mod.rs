@@ -131,6 +131,7 @@ pub async fn tenant_opened_concurrently_is_the_same(tenants: Arc<dyn Tenants>) {
 fn document() -> DocumentDraft {
     let (key, json) = (Some("key".to_owned()), "{}".to_owned());
     DocumentDraft {
+        held_until: None,
         key,
         group: String::new(),
         json,
@@ -223,6 +224,7 @@ fn all() -> DocumentQuery {
 
 fn draft(key: &str, mark: &str) -> DocumentDraft {
     DocumentDraft {
+        held_until: None,
         key: Some(key.to_owned()),
         group: "group".to_owned(),
         json: format!("{mark:?}"),

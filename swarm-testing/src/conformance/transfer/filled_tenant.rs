@@ -12,6 +12,7 @@ use crate::{
 use swarm_core::Take;
 use swarm_core::domain::{
     Actor, Attribution, Day, MailState, Member, MemberState, Message, Note, Session, SessionDraft,
+    SessionId,
 };
 use swarm_core::proof::ApiKey;
 use swarm_core::rules;
@@ -145,6 +146,9 @@ async fn documents(tenant: &TestTenant) {
         ensure!(matches!(put, Put::Created(_)), "created", put);
     }
     let _ = tenant.put_document(Collection::Signals, &document("odd", "group")).await;
+    let held = DocumentDraft { held_until: Some(SessionId(1)), ..document("held", "group") };
+    let put = tenant.put_document(Collection::Memos, &held).await;
+    ensure!(matches!(put, Put::Created(_)), "created", put);
     for collection in Collection::ALL {
         for key in ["first replaced", "second"] {
             let _ = tenant.put_document(collection, &document(key, "group")).await;
@@ -157,6 +161,7 @@ async fn documents(tenant: &TestTenant) {
 
 pub(super) fn document(key: &str, group: &str) -> DocumentDraft {
     DocumentDraft {
+        held_until: None,
         key: Some(key.to_owned()),
         group: group.to_owned(),
         json: format!("{{\"of\":{}}}", key.len()),

@@ -114,6 +114,7 @@ async fn documents(tenant: &TestTenant, found: &mut Found) {
         let all = tenant.documents(collection, None).await;
         for document in &all {
             found.add("document", tenant.document(collection, &document.key).await);
+            found.add("whole", tenant.whole_document(collection, &document.key).await);
             found.add("group", tenant.documents(collection, Some(&document.key)).await);
         }
         found.add("documents", all);
