@@ -13,16 +13,14 @@ use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
 use crate::domain::{
     Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, NoticeDraft, NoticeId, OperatorAct,
-    Session, SessionState, StoredTake, Timestamp, Version, Webhook, WebhookSettings,
+    Session, SessionState, Timestamp, Version, Webhook, WebhookSettings,
 };
 use crate::proof::{log_line, webhook_signature};
 use crate::rules::{
     self, CLOSING_EVENT, DeliveryFault, MAX_QUEUED_DELIVERIES, Refusal, Resource, STORE_REFUSED,
     WebhookChange,
 };
-use crate::store::{
-    DeliveryQuery, LogPosition, Saved, StoreErrorKind, TakeQuery, Versioned, WebhookBasis,
-};
+use crate::store::{DeliveryQuery, LogPosition, Saved, StoreErrorKind, Versioned, WebhookBasis};
 
 /// How many entries of the log, and how many notices, are read at a time.
 const EVENTS: usize = 100;
@@ -279,9 +277,9 @@ impl Tenant {
         session: &Session,
         now: Timestamp,
     ) -> Result<DeliveryDraft, Error> {
-        let found = self.store.session_takes(&TakeQuery::latest(session.id)).await?;
-        let takes = found.map(|found| found.takes).unwrap_or_default();
-        let filed: HashSet<_> = takes.iter().map(StoredTake::member_id).collect();
+        let found = self.store.session_authors(session.id).await?;
+        let authors = found.map(|found| found.authors).unwrap_or_default();
+        let filed: HashSet<_> = authors.iter().collect();
         let missing = rules::missing(session, |member| filed.contains(member));
         let missing = missing.into_iter().cloned().collect();
         let names = self.members_among(missing).await?;
