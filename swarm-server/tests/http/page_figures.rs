@@ -275,7 +275,10 @@ fn session_has_its_figures(client: &Client, session: &Value) -> bool {
 fn lists_have_their_figures(client: &Client, sessions: &[Value]) {
     let mut shown = HashMap::new();
     for path in ["/swarm/sessions", "/swarm/subjects/aurora", "/swarm/subjects/borealis"] {
-        for row in html(client, path).split("<li>").skip(1) {
+        for row in html(client, path).split("<li>") {
+            if !row.trim_start().starts_with("<span class=\"when\">") {
+                continue;
+            }
             let Some((_, rest)) = row.split_once("href=\"/swarm/sessions/") else { continue };
             let id = rest.split('"').next().unwrap().to_owned();
             shown.entry(id).or_insert_with(Vec::new).push(words(row));
