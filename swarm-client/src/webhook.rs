@@ -1,4 +1,4 @@
-//! A receiver of webhooks (API.md, 11.11).
+//! A receiver of webhooks (API.md, 15).
 
 use std::net::IpAddr;
 use std::time::Duration;

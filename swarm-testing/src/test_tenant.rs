@@ -20,9 +20,9 @@ use swarm_core::store::{
     ChallengeOffer, ChallengeSlot, Collection, Convocation, Countable, DeliveryChange,
     DeliveryQuery, Document, DocumentDraft, DocumentPage, DocumentQuery, Filed, LogPosition,
     MemberBasis, MemberChange, MemberQuery, MemberRemoval, MemberSaved, MemberTake,
-    MemberTakeQuery, MessageChange, MessageQuery, Put, Queued, QueuedMail, Saved, SessionChange,
-    SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeMarks, TakeQuery, Takes,
-    Tenants, TreeChange, TreeState, Versioned, WebhookBasis, WebhookChange,
+    MemberTakeQuery, MessageChange, MessageQuery, Put, Queued, QueuedMail, Saved, SessionAuthors,
+    SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeMarks,
+    TakeQuery, Takes, Tenants, TreeChange, TreeState, Versioned, WebhookBasis, WebhookChange,
 };
 
 /// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
@@ -139,6 +139,7 @@ answers! {
     take(id: TakeId) -> Option<TakeOnFile<StoredTake>>;
     take_context(id: TakeId) -> Option<TakeContext>;
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
+    session_authors(session: SessionId) -> Option<SessionAuthors>;
     member_takes(query: &MemberTakeQuery) -> Vec<MemberTake>;
     mark_takes(marks: &TakeMarks) -> Option<Timestamp>;
     document(collection: Collection, key: &str) -> Option<Document>;

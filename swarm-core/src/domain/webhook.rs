@@ -1,4 +1,4 @@
-//! Webhooks: their settings, how far each has got, and the deliveries to them (API.md, 11.11).
+//! Webhooks: their settings, how far each has got, and the deliveries to them (API.md, 15).
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Signatures of deliveries to webhooks, by Standard Webhooks (API.md, 11.11).
+//! Signatures of deliveries to webhooks, by Standard Webhooks (API.md, 15).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

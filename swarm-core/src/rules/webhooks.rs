@@ -1,4 +1,4 @@
-//! Events for webhooks, and their delivery with attempts and retries, by one server at a time (API.md, 11.11).
+//! Events for webhooks, and their delivery with attempts and retries, by one server at a time (API.md, 15).
 
 use serde::Serialize;
 

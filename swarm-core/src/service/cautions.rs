@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use super::{Error, Tenant};
 use crate::domain::{Session, SessionId};
 use crate::rules::{self, Caution, ChangedSession};
-use crate::store::TakeQuery;
 
 impl Tenant {
     /// Returns what should be heard before a change that leads to this session: what a [dry run](Self::dry_run) returned.
@@ -14,15 +13,14 @@ impl Tenant {
     /// [`Refusal::NotFound`](crate::Refusal::NotFound) when the session is gone; [`Error::Store`].
     pub async fn cautions(&self, after: &Session) -> Result<Vec<Caution>, Error> {
         let now = self.now().await?;
-        let (before, takes) = match after.id {
+        let (before, authors) = match after.id {
             // A dry run mints no id.
-            SessionId(0) => (None, Vec::new()),
+            SessionId(0) => (None, HashSet::new()),
             id => {
-                let (session, takes) = self.session_takes(&TakeQuery::latest(id)).await?;
-                (Some(session), takes)
+                let (session, authors) = self.session_authors(id).await?;
+                (Some(session), authors)
             }
         };
-        let authors: HashSet<_> = takes.iter().map(|take| take.member_id().clone()).collect();
         let mut names = HashMap::new();
         let missing = rules::missing(after, |member| authors.contains(member));
         for member in missing.into_iter().take(rules::MAX_NAMED) {

@@ -12,7 +12,7 @@ use crate::domain::{
     SubjectId, Timestamp,
 };
 use crate::rules::{self, NextStep, StepBy};
-use crate::store::{Countable, MemberQuery, SessionList, SummaryQuery, TakeQuery};
+use crate::store::{Countable, MemberQuery, SessionList, SummaryQuery};
 
 /// The most sessions of a status.
 const MAX_SESSIONS: usize = 300;
@@ -163,12 +163,8 @@ impl Tenant {
         ids.sort_by_key(|(deadline, id)| (deadline.is_none(), *deadline, *id));
         let mut read = Vec::new();
         for (_, id) in ids {
-            match self.session_takes(&TakeQuery::latest(id)).await {
-                Ok((session, takes)) => {
-                    let filed: HashSet<_> =
-                        takes.iter().map(|take| take.member_id().clone()).collect();
-                    read.push((session, filed));
-                }
+            match self.session_authors(id).await {
+                Ok(found) => read.push(found),
                 // It was withdrawn meanwhile.
                 Err(Error::Refused(_)) => {}
                 Err(error) => return Err(error),

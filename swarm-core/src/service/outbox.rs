@@ -9,10 +9,10 @@ use super::retries::until_committed;
 use super::{Commit, CommittedRecord, Error, Round, Tenant};
 use crate::domain::{
     Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, OperatorAct,
-    SessionId, SessionState, StoredTake,
+    SessionId, SessionState,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
-use crate::store::{self, MessageQuery, Queued, Saved, StoreError, TakeQuery, Versioned};
+use crate::store::{self, MessageQuery, Queued, Saved, SessionAuthors, StoreError, Versioned};
 
 /// Sends mail.
 #[async_trait]
@@ -193,10 +193,9 @@ impl Tenant {
         links: &(dyn Links + Sync),
         known: &mut Reminded,
     ) -> Result<usize, Error> {
-        let Some(session) = self.store.session(id).await? else { return Ok(0) };
-        let found = self.store.session_takes(&TakeQuery::latest(id)).await?;
-        let takes = found.map(|found| found.takes).unwrap_or_default();
-        let filed: HashSet<_> = takes.iter().map(StoredTake::member_id).collect();
+        let found = self.store.session_authors(id).await?;
+        let Some(SessionAuthors { session, authors }) = found else { return Ok(0) };
+        let filed: HashSet<_> = authors.iter().collect();
         let missing = rules::missing(&session.record, |member| filed.contains(member));
         let mut queued = 0;
         for member_id in missing {

@@ -1,7 +1,7 @@
 //! Convening, reading and changing sessions, and the background work on them.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::retries::until_committed;
@@ -13,8 +13,8 @@ use crate::domain::{
 };
 use crate::rules::{self, PublicTake, Refusal, Resource};
 use crate::store::{
-    Aggregation, MemberQuery, Saved, SessionChange, SessionList, SessionQuery, SessionTakes,
-    SummaryQuery, TakeQuery, Versioned,
+    Aggregation, MemberQuery, Saved, SessionAuthors, SessionChange, SessionList, SessionQuery,
+    SessionTakes, SummaryQuery, TakeQuery, Versioned,
 };
 
 /// Maximum number of sessions in one state that are searched for those that accept takes.
@@ -209,6 +209,17 @@ impl Tenant {
         let found = self.store.session_takes(query).await?;
         let SessionTakes { session, takes } = found.ok_or(Refusal::NotFound(Resource::Session))?;
         Ok((session.record, takes))
+    }
+
+    /// A session and the members that filed in it, at one position of the log.
+    pub(super) async fn session_authors(
+        &self,
+        id: SessionId,
+    ) -> Result<(Arc<Session>, HashSet<MemberId>), Error> {
+        let found = self.store.session_authors(id).await?;
+        let SessionAuthors { session, authors } =
+            found.ok_or(Refusal::NotFound(Resource::Session))?;
+        Ok((session.record, authors.into_iter().collect()))
     }
 
     /// Returns a session without its takes.

@@ -1,4 +1,4 @@
-//! Webhooks: what they are told, and delivery to them (API.md, 11.11).
+//! Webhooks: what they are told, and delivery to them (API.md, 15).
 //!
 //! The log is the queue: an entry is in the same commit as its change, and a webhook has a cursor over the log. Events that are no
 //! entries of the log are notices, which the cursor passes too (docs/decisions/027-webhooks.md).
@@ -13,16 +13,14 @@ use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
 use crate::domain::{
     Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, MemberId, NoticeDraft, NoticeId,
-    OperatorAct, Session, SessionState, StoredTake, Timestamp, Version, Webhook, WebhookSettings,
+    OperatorAct, Session, SessionState, Timestamp, Version, Webhook, WebhookSettings,
 };
 use crate::proof::{log_line, webhook_signature};
 use crate::rules::{
     self, CLOSING_EVENT, DeliveryFault, MAX_QUEUED_DELIVERIES, Refusal, Resource, STORE_REFUSED,
     WebhookChange,
 };
-use crate::store::{
-    DeliveryQuery, LogPosition, Saved, StoreErrorKind, TakeQuery, Versioned, WebhookBasis,
-};
+use crate::store::{DeliveryQuery, LogPosition, Saved, StoreErrorKind, Versioned, WebhookBasis};
 
 /// How many entries of the log, and how many notices, are read at a time.
 const EVENTS: usize = 100;
@@ -282,9 +280,9 @@ impl Tenant {
         session: &Session,
         now: Timestamp,
     ) -> Result<DeliveryDraft, Error> {
-        let found = self.store.session_takes(&TakeQuery::latest(session.id)).await?;
-        let takes = found.map(|found| found.takes).unwrap_or_default();
-        let filed: HashSet<_> = takes.iter().map(StoredTake::member_id).collect();
+        let found = self.store.session_authors(session.id).await?;
+        let authors = found.map(|found| found.authors).unwrap_or_default();
+        let filed: HashSet<_> = authors.iter().collect();
         let missing = rules::missing(session, |member| filed.contains(member));
         let missing = missing.into_iter().cloned().collect();
         let names = self.members_among(missing).await?;

@@ -63,6 +63,7 @@ macro_rules! port_methods {
                 -> Option<$crate::domain::TakeOnFile<$crate::domain::StoredTake>>;
             take_context(id: $crate::domain::TakeId) -> Option<$crate::store::TakeContext>;
             session_takes(query: &$crate::store::TakeQuery) -> Option<$crate::store::SessionTakes>;
+            session_authors(session: $crate::domain::SessionId) -> Option<$crate::store::SessionAuthors>;
             member_takes(query: &$crate::store::MemberTakeQuery) -> Vec<$crate::store::MemberTake>;
             mark_takes(marks: &$crate::store::TakeMarks) -> Option<$crate::domain::Timestamp>;
         }] $($rest)* }

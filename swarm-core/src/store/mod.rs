@@ -66,8 +66,8 @@ pub(crate) use reply::reply;
 pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Aggregated, Saved, SessionList, SessionQuery, Sessions, SummaryQuery};
 pub use takes::{
-    BasisQuery, Caller, Filed, MemberTake, MemberTakeQuery, Revisions, SessionTakes, TakeContext,
-    TakeQuery, Takes,
+    BasisQuery, Caller, Filed, MemberTake, MemberTakeQuery, Revisions, SessionAuthors,
+    SessionTakes, TakeContext, TakeQuery, Takes,
 };
 pub use transfer::{
     Dump, Restore, Restored, Stored, StoredDocument, TenantHead, Transfer, restored_attempt,

@@ -85,6 +85,7 @@ mod tests {
             "take",
             "take_context",
             "session_takes",
+            "session_authors",
             "member_takes",
             "document",
             "whole_document",

@@ -53,6 +53,11 @@ pub trait Takes: Send + Sync {
     /// concurrent commit is visible in the whole answer or not at all.
     async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>>;
 
+    /// A session and the members that filed in it, in the order of their latest takes; `None` when there is no such session.
+    ///
+    /// To ensure correctness, read both at one position of the log. A store reads no text of a take.
+    async fn session_authors(&self, session: SessionId) -> Result<Option<SessionAuthors>>;
+
     /// The latest take of a member in each session that it filed in, the session with the highest id first;
     /// all at one position of the log. A store should use an index.
     async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>>;
@@ -135,6 +140,15 @@ pub struct SessionTakes {
     pub session: Versioned<Session>,
     /// The takes, in the order of their ids.
     pub takes: Vec<StoredTake>,
+}
+
+/// A session and the members that filed in it, at one position of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionAuthors {
+    /// The session.
+    pub session: Versioned<Session>,
+    /// The members, in the order of their latest takes.
+    pub authors: Vec<MemberId>,
 }
 
 /// A take among those of its session.

@@ -1,4 +1,4 @@
-//! Responses about webhooks and deliveries to them (API.md, 11.11).
+//! Responses about webhooks and deliveries to them (API.md, 15).
 
 use serde::Serialize;
 

@@ -8,6 +8,7 @@ use swarm_core::service::PageEntry;
 use swarm_core::{Error, MemberId, Tenant, Timestamp, json};
 
 use super::markup::{Markup, clipped, escape};
+use super::outcome::value_text;
 use super::people::People;
 use super::time_text::TimeFormatter;
 use super::{links, stage_text};
@@ -85,15 +86,15 @@ pub(super) fn describe(
         }
         LogEntry::CommitteeDay(entry) => {
             let act = match entry.act {
-                DayAct::Generated => "generated",
+                DayAct::Generated => "briefs generated",
                 DayAct::Subject => "subject",
                 DayAct::Synthesis => "synthesis",
                 DayAct::Withdrawn => "withdrawn",
             };
-            (format!("{}: {act}", committee_link(entry.date)), Some(&entry.by), None)
+            (format!("{}: {act}", committee_link(entry.date, times)), Some(&entry.by), None)
         }
         LogEntry::CommitteeTake(entry) => {
-            (format!("take for {}", committee_link(entry.date)), None, None)
+            (format!("take for {}", committee_link(entry.date, times)), None, None)
         }
     };
     Markup(what + &escape(&attribution(by, note)))
@@ -230,7 +231,7 @@ fn session_act(
         SessionAct::Outcome => {
             let value = entry.session.outcome.as_ref().and_then(|outcome| outcome.value);
             match value {
-                Some(value) => format!("outcome {}", value.get()),
+                Some(value) => format!("outcome {}", value_text(value.get())),
                 None => "outcome annulled".to_owned(),
             }
         }
@@ -261,6 +262,6 @@ fn member_link(id: &MemberId, people: &People) -> String {
     anchor(&links::member(id), &clipped(name, 40))
 }
 
-fn committee_link(date: Day) -> String {
-    anchor(&links::committee(date), &format!("the committee of {date}"))
+fn committee_link(date: Day, times: TimeFormatter) -> String {
+    anchor(&links::committee(date), &format!("the committee of {}", times.day_text(date)))
 }

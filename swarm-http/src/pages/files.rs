@@ -34,6 +34,8 @@ enum Cell {
     Number(f64),
     Count(u64),
     Flag(bool),
+    /// A JSON text: in a CSV file the text, in a JSON file the value.
+    Json(String),
     Empty,
 }
 
@@ -169,7 +171,7 @@ async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
     let list = SessionList::About(id.clone());
     let sessions = request.tenant().summaries(list, MAX_SESSIONS, None).await?.sessions;
     let rows = sessions.iter().map(|session| session_row(session, times)).collect();
-    const COLUMNS: [&str; 19] = [
+    const COLUMNS: [&str; 20] = [
         "sessionId",
         "date",
         "stage",
@@ -189,6 +191,7 @@ async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
         "constructive",
         "bullish",
         "other",
+        "stances",
     ];
     Ok(Table { columns: &COLUMNS, rows }.answer(&format!("subject-{}", file_name(&id)), format))
 }
@@ -217,12 +220,13 @@ fn session_row(session: &SessionSummary, times: TimeFormatter) -> Vec<Cell> {
         number(consensus.map(|consensus| consensus.confidence)),
         number(figures.zip(score).and_then(|(it, score)| dissent(&it.stances, score))),
     ];
-    // The columns are the stances of the service: of a session with its own they are empty.
-    let stances = figures.map(|figures| &figures.stances);
-    let stances = stances.filter(|_| session.declaration.stances.is_none());
+    let all = figures.map(|figures| &figures.stances);
+    // The columns of counts are the stances of the service: of a session with its own they are empty.
+    let stances = all.filter(|_| session.declaration.stances.is_none());
     let known = (0..STANCES.len()).map(|at| stances?.counts().nth(at).map(|(_, count)| count));
     let other = stances.map(|stances| stances.other());
     row.extend(known.chain([other]).map(count));
+    row.push(all.map_or(Cell::Empty, |stances| Cell::Json(json::write(stances))));
     row
 }
 
@@ -289,6 +293,7 @@ impl Cell {
             Self::Number(number) => json::write(number),
             Self::Count(count) => count.to_string(),
             Self::Flag(flag) => flag.to_string(),
+            Self::Json(text) => csv_text(text),
             Self::Empty => String::new(),
         }
     }
@@ -296,6 +301,7 @@ impl Cell {
     fn json(&self) -> String {
         match self {
             Self::Text(text) => json::write(text),
+            Self::Json(text) => text.clone(),
             Self::Empty => "null".to_owned(),
             other => other.csv(),
         }
@@ -341,12 +347,14 @@ mod tests {
         let texts = ["a,\"b\"\n", "=1+1", ""].map(|text| Cell::Text(text.to_owned()));
         let mut row: Vec<_> = texts.into_iter().collect();
         row.extend([Cell::Number(0.5), Cell::Count(3), Cell::Flag(true), Cell::Empty]);
-        Table { columns: &["a", "b", "c", "d", "e", "f", "g"], rows: vec![row] }
+        row.push(Cell::Json("{\"yes\":1}".to_owned()));
+        Table { columns: &["a", "b", "c", "d", "e", "f", "g", "h"], rows: vec![row] }
     }
 
     #[test]
     fn csv_is_quoted_and_holds_no_formulas() {
-        let csv = "a,b,c,d,e,f,g\r\n\"a,\"\"b\"\"\n\",\"'=1+1\",\"\",0.5,3,true,\r\n";
+        let csv = "a,b,c,d,e,f,g,h\r\n\"a,\"\"b\"\"\n\",\"'=1+1\",\"\",0.5,3,true,,\
+                   \"{\"\"yes\"\":1}\"\r\n";
         assert_eq!(table().csv(), csv);
     }
 
@@ -383,7 +391,7 @@ mod tests {
 
     #[test]
     fn json_has_the_same_rows_by_name() {
-        let json = r#"[{"a":"a,\"b\"\n","b":"=1+1","c":"","d":0.5,"e":3,"f":true,"g":null}]"#;
+        let json = r#"[{"a":"a,\"b\"\n","b":"=1+1","c":"","d":0.5,"e":3,"f":true,"g":null,"h":{"yes":1}}]"#;
         assert_eq!(table().json(), json);
     }
 }

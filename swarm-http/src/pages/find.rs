@@ -14,7 +14,7 @@ use swarm_core::service::{ComparedMember, SubjectTrend};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links::{self, part};
-use super::lists::{Subjects, memo_title, no_result_texts};
+use super::lists::{Subjects, TakeSessions, memo_title};
 use super::markdown::first_words;
 use super::markup::{Markup, clipped, escape, named};
 use super::people::{People, member_name};
@@ -190,7 +190,11 @@ impl Found {
         let list = kind.list(text);
         let is_cut = self.count > self.hits.len();
         let more = match self.scope {
-            _ if is_cut && !is_alone => Some((address(Some(kind)), format!("All {}", self.count))),
+            scope if is_cut && !is_alone => {
+                let of = scope.map(|scope| format!(" of {scope} {}", kind.value()));
+                let text = format!("All {}{}", self.count, of.unwrap_or_default());
+                Some((address(Some(kind)), text))
+            }
             Some(scope) => Some((list, format!("Of {scope} {}; search all", kind.value()))),
             None => is_cut.then(|| (list, "All of them".to_owned())),
         };
@@ -285,7 +289,7 @@ async fn takes(
     let shown: Vec<_> = found.into_iter().take(most).collect();
     let subjects = Subjects::find(tenant, shown.iter().map(PublicTake::subject_id)).await?;
     let people = People::find(tenant, shown.iter().map(PublicTake::member_id)).await?;
-    let remarks = no_result_texts(tenant, &shown).await?;
+    let sessions = TakeSessions::find(tenant, &shown).await?;
     let hit = |take: &PublicTake| {
         let words = match take.open() {
             Some(take) if take.withheld.is_none() => excerpt(take.draft().body.as_str(), needle),
@@ -293,14 +297,14 @@ async fn takes(
         };
         let name = people.person(take.member_id()).name;
         let subject = marked(&clipped(&subjects.name(take.subject_id()), MAX_TITLE), needle);
-        let remark = remarks.get(&take.session_id()).map(|remark| format!(" · {remark}"));
+        let remark = sessions.remark(take).map(|remark| format!(" · {remark}"));
         let (time, remark) = (times.time(take.filed_at()), remark.unwrap_or_default());
         Hit {
             href: links::take(take.id()),
             title: Markup(format!("Take {} of {}", take.id(), escape(&clipped(&name, 60)))),
             facts: Markup(format!("on <bdi>{subject}</bdi>, {time}{remark}")),
             words,
-            word: stance::of_take(take),
+            word: stance::of_take(sessions.scale(take), take),
         }
     };
     Ok(Found {

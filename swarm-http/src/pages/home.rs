@@ -15,7 +15,7 @@ use swarm_core::{Error, MemberId, Session};
 use super::about::{self, Step};
 use super::charts::{Counts, strip};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{Named, SessionRow, Subjects, TakeView, no_result_texts};
+use super::lists::{Named, SessionRow, Subjects, TakeSessions, TakeView};
 use super::markup::{Markup, clipped};
 use super::people::People;
 use super::subject_card::SubjectCard;
@@ -97,11 +97,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let people = People::find(tenant, &records.members()).await?;
     let site = SiteContext::of(&request);
     let row = |session: &Arc<SessionSummary>| SessionRow::new(session, &subjects, times);
-    let remarks = no_result_texts(tenant, &records.takes).await?;
-    let takes = records.takes.iter().map(|take| {
-        let view = TakeView::in_list(take, &subjects, &people, times);
-        view.remarked(remarks.get(&take.session_id()))
-    });
+    let sessions = TakeSessions::find(tenant, &records.takes).await?;
+    let takes = records.takes.iter();
+    let takes = takes.map(|take| TakeView::in_list(take, &sessions, &subjects, &people, times));
     let every_session = ScoreFilter::default();
     let mut scores = request.served.scores().await;
     let ranking = scores.ranking(tenant, &every_session, MIN_SCORED).await?;

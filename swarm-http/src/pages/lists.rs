@@ -16,7 +16,7 @@ use super::markup::{Markup, clipped, escape, named};
 use super::people::{People, Person};
 use super::result::ResultView;
 use super::time_text::{TimeFormatter, span};
-use super::{links, stage_text, stance};
+use super::{links, outcome, stage_text, stance};
 use crate::request::RequestContext;
 use crate::request::parameters::{no_position, number};
 use crate::response::ApiError;
@@ -98,6 +98,8 @@ pub(super) struct SessionRow {
     /// Members per stance, as a strip and in figures.
     pub(super) strip: Option<(Markup, String)>,
     pub(super) result: Option<ResultView>,
+    /// The outcome, if it has one that counts: `+1.68`.
+    pub(super) outcome: Option<String>,
     /// The stage, if there is no result.
     pub(super) stage: String,
     /// The deadline, if it is ahead and there is no result.
@@ -124,6 +126,7 @@ impl SessionRow {
             id: session.id.to_string(),
             strip: counts.map(|counts| (strip(&counts), counts.figures())),
             result: figures.and_then(ResultView::of),
+            outcome: outcome::listed(session),
             stage: stage_text::brief(session, times),
             until: until.map(|deadline| times.time(deadline)),
         }
@@ -159,13 +162,9 @@ pub(super) struct TakeView {
 }
 
 impl TakeView {
-    pub(super) fn new(take: &PublicTake, people: &People, times: TimeFormatter) -> Self {
-        Self::excerpted(take, MAX_EXCERPT, people, times)
-    }
-
-    /// With an excerpt of at most `room` characters.
+    /// A take of a session with this scale, with an excerpt of at most `room` characters.
     pub(super) fn excerpted(
-        take: &PublicTake,
+        (scale, take): (&StanceScale, &PublicTake),
         room: usize,
         people: &People,
         times: TimeFormatter,
@@ -184,7 +183,7 @@ impl TakeView {
             on: None,
             when: times.time(take.filed_at()),
             ago: None,
-            stance: stance::of_take(take),
+            stance: stance::of_take(scale, take),
             body,
             cut,
             revised: None,
@@ -193,18 +192,10 @@ impl TakeView {
         }
     }
 
-    /// With the mark that the stance has in a session with this scale.
-    pub(super) fn on_scale(self, scale: &StanceScale, take: &PublicTake) -> Self {
-        let stance = take.open().map(|take| {
-            let draft = take.draft();
-            stance::on_scale(scale, &draft.stance, Some(draft.confidence))
-        });
-        Self { stance: stance.unwrap_or(self.stance), ..self }
-    }
-
-    /// With subject, session and age, for lists of takes of several sessions.
+    /// With subject, session and age, and why no take of its session counts: for lists of takes of several sessions.
     pub(super) fn in_list(
         take: &PublicTake,
+        sessions: &TakeSessions,
         subjects: &Subjects,
         people: &People,
         times: TimeFormatter,
@@ -215,14 +206,9 @@ impl TakeView {
                 session: (links::session(take.session_id()), times.day(take.date())),
             }),
             ago: Some(times.ago(take.filed_at())),
-            ..Self::new(take, people, times)
+            remarks: sessions.remark(take).map(str::to_owned).into_iter().collect(),
+            ..Self::excerpted((sessions.scale(take), take), MAX_EXCERPT, people, times)
         }
-    }
-
-    /// Adds why no take of its session counts.
-    pub(super) fn remarked(mut self, remark: Option<&&'static str>) -> Self {
-        self.remarks.extend(remark.map(|remark| (*remark).to_owned()));
-        self
     }
 
     /// Adds links to the member's earlier revisions among these takes.
@@ -262,11 +248,12 @@ pub(super) struct Revised {
 }
 
 impl Revised {
-    pub(super) fn new(take: &PublicTake, latest: &PublicTake) -> Self {
+    /// A take of a session with this scale, and its latest revision.
+    pub(super) fn new(scale: &StanceScale, take: &PublicTake, latest: &PublicTake) -> Self {
         Self {
             href: links::take(latest.id()),
             later: format!("{} later", span(latest.filed_at().millis() - take.filed_at().millis())),
-            stance: stance::of_take(latest),
+            stance: stance::of_take(scale, latest),
         }
     }
 }
@@ -275,6 +262,7 @@ impl Revised {
 pub(super) async fn revised_texts(
     tenant: &Tenant,
     takes: &[PublicTake],
+    sessions: &TakeSessions,
 ) -> Result<HashMap<TakeId, Revised>, Error> {
     let found = takes.iter().map(|take| async move {
         if tenant.take(take.id()).await?.superseded_by.is_none() {
@@ -282,7 +270,9 @@ pub(super) async fn revised_texts(
         }
         let context = tenant.take_context(take.id()).await?;
         let latest = context.revisions.last().filter(|latest| latest.id() != take.id());
-        Ok::<_, Error>(latest.map(|latest| (take.id(), Revised::new(take, latest))))
+        Ok::<_, Error>(
+            latest.map(|latest| (take.id(), Revised::new(sessions.scale(take), take, latest))),
+        )
     });
     Ok(try_join_all(found).await?.into_iter().flatten().collect())
 }
@@ -353,14 +343,26 @@ pub(super) fn no_result_text(session: &SessionSummary) -> Option<&'static str> {
     }
 }
 
-/// The remarks on takes of sessions whose result does not count, by session.
-pub(super) async fn no_result_texts(
-    tenant: &Tenant,
-    takes: &[PublicTake],
-) -> Result<HashMap<SessionId, &'static str>, Error> {
-    let sessions = sessions_of(tenant, takes.iter().map(PublicTake::session_id)).await?;
-    let texts = sessions.iter().filter_map(|one| Some((one.id, no_result_text(one)?)));
-    Ok(texts.collect())
+/// The sessions of listed takes.
+pub(super) struct TakeSessions(HashMap<SessionId, Arc<SessionSummary>>);
+
+impl TakeSessions {
+    /// Looks the sessions of these takes up, each once.
+    pub(super) async fn find(tenant: &Tenant, takes: &[PublicTake]) -> Result<Self, Error> {
+        let found = sessions_of(tenant, takes.iter().map(PublicTake::session_id)).await?;
+        Ok(Self(found.into_iter().map(|session| (session.id, session)).collect()))
+    }
+
+    /// The scale of the session of a take.
+    pub(super) fn scale(&self, take: &PublicTake) -> &StanceScale {
+        let session = self.0.get(&take.session_id());
+        session.map_or(StanceScale::of_service(), |session| session.declaration.scale())
+    }
+
+    /// Why no take of its session counts; `None` if its result counts.
+    pub(super) fn remark(&self, take: &PublicTake) -> Option<&'static str> {
+        no_result_text(self.0.get(&take.session_id())?)
+    }
 }
 
 /// The sessions with these ids, without those that were withdrawn meanwhile.

@@ -14,7 +14,7 @@ use swarm_core::service::TakeInSession;
 use swarm_core::store::SessionList;
 use swarm_core::{Error, Member, Refusal, SessionId, Take, Tenant};
 
-use super::charts::{Point, member_line};
+use super::charts::{Point, StanceAxis, member_line};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{
     Subjects, memo_title, no_result_text, number_param, part_title, uncounted_text, withheld_text,
@@ -378,8 +378,9 @@ fn line_chart(takes: &[&OpenTake], times: TimeFormatter) -> Option<Markup> {
         1 => format!("Stance on {}", first.day.1),
         count => format!("Stances in {count} sessions, from {} to {}", first.day.1, last.day.1),
     };
-    let is_declared = takes.iter().any(|filed| filed.session.declaration.stances.is_some());
-    Some(member_line(&points, is_declared, &label))
+    let known = takes.iter().filter(|filed| filed.position().is_some());
+    let axis = StanceAxis::of(known.map(|filed| filed.session.declaration.scale()));
+    Some(member_line(&points, &axis, &label))
 }
 
 fn line(filed: &OpenTake, subjects: &Subjects, times: TimeFormatter) -> Line {

@@ -47,7 +47,7 @@ const SORTS: [(&str, &str); 8] = [
     ("distance", "distance"),
     ("against", "against"),
     ("record", "record"),
-    ("last", "last take"),
+    ("last", "last session"),
 ];
 
 #[derive(Template)]

@@ -1,7 +1,7 @@
 //! What sessions ask, what came of them, and how near members were, on the pages of sessions and members.
 
 use swarm_core::Session;
-use swarm_core::domain::{Outcome, Question, StanceScale};
+use swarm_core::domain::{Outcome, Question, SessionSummary, StanceScale};
 use swarm_core::rules::{
     CalibrationBin, MIN_SCORED, MemberRecord, Score, ScoreFigures, counted_outcome, scores,
 };
@@ -97,10 +97,7 @@ impl ScoresView {
         Some(Self {
             crowd: on_scale(scale, crowd.forecast),
             range: range(scale),
-            neutral: match scale.middle() {
-                0.0 => "0.00".to_owned(),
-                middle => signed(middle),
-            },
+            neutral: on_scale(scale, 0.5),
             crowd_loss: figure(crowd.loss),
             neutral_loss: figure(found.neutral.loss),
             rows: found.scores.iter().take(most).map(row).collect(),
@@ -118,6 +115,12 @@ fn outcome_text(session: &Session, outcome: &Outcome) -> String {
     value_text(value.get()) + &after.unwrap_or_default()
 }
 
+/// The outcome of a session in a list: `+1.68`; `None` if it has none that counts.
+pub(super) fn listed(session: &SessionSummary) -> Option<String> {
+    let outcome = session.outcome.as_ref().filter(|_| session.counts())?;
+    Some(value_text(outcome.value?.get()))
+}
+
 /// An outcome with its sign: `+1`, `−0.5`, `0`.
 pub(super) fn value_text(value: f64) -> String {
     let text = signed(value);
@@ -129,7 +132,10 @@ pub(super) fn value_text(value: f64) -> String {
 
 /// A forecast on the scale of the stances of its session, −2 to 2 unless it declares others.
 fn on_scale(scale: &StanceScale, forecast: f64) -> String {
-    signed((scale.highest() - scale.lowest()) * forecast + scale.lowest())
+    match signed((scale.highest() - scale.lowest()) * forecast + scale.lowest()) {
+        zero if matches!(zero.as_str(), "+0.00" | "−0.00") => "0.00".to_owned(),
+        figure => figure,
+    }
 }
 
 /// A loss: `0.023`.

@@ -1,9 +1,12 @@
 //! `/swarm/ranking`: the members by the lower bound of their skill, with the crowd and always neutral among them.
 
+use std::sync::Arc;
+
 use askama::Template;
 use http::StatusCode;
+use swarm_core::domain::SubjectId;
 use swarm_core::rules::{RankedMember, ScoreFigures};
-use swarm_core::service::NamedRanking;
+use swarm_core::service::{Board, NamedRanking, SubjectTrend};
 
 use super::frame::{Frame, SiteContext, html};
 use super::links;
@@ -20,12 +23,17 @@ const PER_PAGE: usize = 60;
 /// Longest name in the table, in letters.
 const MAX_NAME: usize = 40;
 
+/// The most subjects to choose from; beyond it the id is typed.
+const MAX_SUBJECTS: usize = 60;
+
 #[derive(Template)]
 #[template(path = "ranking.html")]
 struct RankingPage {
     frame: Frame,
     find: ListFilter,
     subject: String,
+    /// The ids and names of the subjects to choose from; none if there are too many, or the one asked for is not among them.
+    subjects: Vec<(String, String)>,
     since: String,
     min: usize,
     sessions: usize,
@@ -81,7 +89,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let later = skipped > 0;
     let path = if later { address(skipped.saturating_add(1)) } else { find.address(None) };
     let title = part_title(&find.title("Ranking"), "from", later.then_some(from));
+    let board = request.served.overview().await.board(tenant).await?;
     let page = RankingPage {
+        subjects: choices(&board, filter.subject.as_ref()),
         subject: filter.subject.as_ref().map_or("", |id| id.as_str()).to_owned(),
         since: filter.since.map(|day| day.to_string()).unwrap_or_default(),
         min,
@@ -97,6 +107,21 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         find,
     };
     Ok(html(StatusCode::OK, &page))
+}
+
+/// The subjects to choose from.
+fn choices(board: &Board, asked: Option<&SubjectId>) -> Vec<(String, String)> {
+    let is_known = |id: &SubjectId| board.subjects().any(|subject| subject.id == *id);
+    if board.is_cut() || board.subjects().count() > MAX_SUBJECTS || !asked.is_none_or(is_known) {
+        return Vec::new();
+    }
+    let choice = |subject: &Arc<SubjectTrend>| {
+        let id = subject.id.as_str();
+        (id.to_owned(), clipped(&named(&subject.name, id), MAX_NAME))
+    };
+    let mut choices: Vec<_> = board.subjects().map(choice).collect();
+    choices.sort_by_cached_key(|(_, name)| name.to_lowercase());
+    choices
 }
 
 /// A row of the ranking.

@@ -175,8 +175,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let room = room.clamp(portion.of(MIN_EXCERPT), MAX_EXCERPT);
     let view = |take: &PublicTake| {
         let words = take.open().filter(|take| take.withheld.is_none());
-        TakeView::excerpted(take, room, &people, times)
-            .on_scale(scale, take)
+        TakeView::excerpted((scale, take), room, &people, times)
             .after(take, &filed)
             .counted_in(take, snapshot)
             .with_remark(words.and_then(|take| alike.text(take.draft().body.as_str())))

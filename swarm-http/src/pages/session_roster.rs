@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::RosterEntry;
+use swarm_core::domain::{RosterEntry, StanceScale};
 use swarm_core::rules::{PublicTake, resolve};
 use swarm_core::{MemberId, Session, SessionId};
 
@@ -62,7 +62,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let shown = listed.iter().skip(skipped).take(per_page);
     let people = People::find(tenant, shown.clone().map(|listed| listed.member)).await?;
     let takes: HashMap<_, _> = counted.iter().map(|take| (take.member_id(), take)).collect();
-    let row = |listed: &Listed<'_>| row(listed, (&takes, &filed), &people, times);
+    let scale = session.declaration.scale();
+    let row = |listed: &Listed<'_>| row((scale, listed), (&takes, &filed), &people, times);
     let path = roster_path(session.id);
     let address = |from: usize| format!("{path}?from={from}");
     let later = skipped > 0;
@@ -120,7 +121,7 @@ fn listed<'a>(session: &'a Session, counted: &'a [PublicTake]) -> Vec<Listed<'a>
 }
 
 fn row(
-    listed: &Listed<'_>,
+    (scale, listed): (&StanceScale, &Listed<'_>),
     (takes, filed): (&HashMap<&MemberId, &PublicTake>, &[PublicTake]),
     people: &People,
     times: TimeFormatter,
@@ -139,7 +140,7 @@ fn row(
             (Standing::Unlisted, _) => "filed",
         },
         take: take.map(|take| {
-            (links::take(take.id()), stance::of_take(take), times.time(take.filed_at()))
+            (links::take(take.id()), stance::of_take(scale, take), times.time(take.filed_at()))
         }),
         earlier: earlier
             .map(|take| (links::take(take.id()), format!("revision {}", take.revision().get())))

@@ -68,7 +68,7 @@ fn deadline_text(session: &SessionSummary, times: TimeFormatter) -> Markup {
     let closes = session.window_closes_at.map(|at| (times.time(at), times.left(at)));
     Markup(match (stage, closes) {
         (Stage::Scheduled, Some((time, Some(left)))) => {
-            format!("takes are accepted until {time}, {left} left")
+            format!("closes {time}, in {left}; takes are accepted already")
         }
         (Stage::Scheduled, _) => "takes are accepted; no deadline yet".to_owned(),
         (Stage::Open, Some((time, Some(left)))) => format!("closes {time}, in {left}"),
@@ -149,7 +149,7 @@ mod tests {
             (Collecting, ahead, "open, 3\u{a0}h\u{a0}left", "closes"),
             (Collecting, passed, "closed", "no result yet"),
             (Collecting, None, "open", "no deadline yet"),
-            (Scheduled, ahead, "announced", "takes are accepted until"),
+            (Scheduled, ahead, "announced", "takes are accepted already"),
             (WindowClosed, ahead, "closed", "late takes are accepted until"),
             (WindowClosed, passed, "closed", "closed"),
             (Published, None, "published", "not published yet"),

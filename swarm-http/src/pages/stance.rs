@@ -17,15 +17,10 @@ const MARKS: [(&str, &str); 5] = [
 ];
 const OTHER: &str = "M5 1a4 4 0 1 0 .01 0z";
 
-/// `▲ bullish 0.62`
-pub(crate) fn stance(stance: &Stance, confidence: Confidence) -> Markup {
-    word(stance.as_str(), Some(confidence))
-}
-
-/// The stance and confidence of a take, or that it is sealed.
-pub(crate) fn of_take(take: &PublicTake) -> Markup {
+/// The stance and confidence of a take in a session with this scale, or that it is sealed: `▲ bullish 0.62`.
+pub(crate) fn of_take(scale: &StanceScale, take: &PublicTake) -> Markup {
     match take.open() {
-        Some(take) => stance(&take.draft().stance, take.draft().confidence),
+        Some(take) => on_scale(scale, &take.draft().stance, Some(take.draft().confidence)),
         None => Markup("<span class=\"stance\">sealed</span>".to_owned()),
     }
 }

@@ -9,14 +9,14 @@ use swarm_core::domain::{Day, Memo, SessionSummary, Stances, SubjectId, SubjectS
 use swarm_core::rules::{MemoFilter, Stage, dissent};
 use swarm_core::store::SessionList;
 
-use super::charts::{Mark, STANCES, Score, Timeline, Value, subject_lines, tone};
+use super::charts::{Mark, Score, StanceAxis, Timeline, Value, subject_lines};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{SessionRow, memo_title, number_param, part_title, subject_title};
 use super::markup::{Markup, clipped};
 use super::result::ResultView;
 use super::subject_record::record;
 use super::time_text::{TimeFormatter, day_number};
-use super::{links, stage_text};
+use super::{links, outcome, stage_text};
 use crate::request::RequestContext;
 use crate::request::portion::Portion;
 use crate::response::Reply;
@@ -62,6 +62,8 @@ struct SubjectPage {
     values: Vec<(Markup, String)>,
     holdings: Option<Holdings>,
     sessions: Vec<SessionRow>,
+    /// The ranking on this subject, if a session has an outcome.
+    ranking: Option<String>,
     later: bool,
     next: Option<String>,
     /// Days of the committee about it: paths and days.
@@ -136,6 +138,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         let deadline = stage_text::deadline(session, times);
         (links::session(session.id), times.day(session.date), deadline)
     });
+    let has_outcome = found.sessions.iter().any(|session| outcome::listed(session).is_some());
     let days = match request.served.committee() {
         Some(committee) => committee.sessions(COMMITTEE_DAYS, None).await?,
         None => Vec::new(),
@@ -157,10 +160,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         blurb: subject.thesis_blurb.as_deref().map(|blurb| clipped(blurb, MAX_BLURB)),
         latest: Latest::of(&found.sessions, times).filter(|_| before.is_none()),
         ahead,
+        ranking: has_outcome
+            .then(|| format!("/swarm/ranking?subject={}", links::part(subject.id.as_str()))),
         has_scores: !scores.is_empty(),
         has_values: !values.is_empty(),
         scores: found.sessions.iter().filter_map(|session| score_row(session, times)).collect(),
-        chart: chart((&session_days, &scores), &values, &memos, open, times),
+        chart: chart(
+            (&session_days, &scores, &axis(&found.sessions)),
+            &values,
+            &memos,
+            open,
+            times,
+        ),
         has_memos: !memos.is_empty(),
         values: values.iter().rev().map(|it| (times.day(it.0), dollars(it.2))).collect(),
         holdings: snapshots
@@ -185,10 +196,9 @@ fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, 
         let score = Score {
             day: day_number(session.date)?,
             score: figures.stances.scale().normalized(consensus.score),
-            is_declared: session.declaration.stances.is_some(),
             dissent: dissent(&figures.stances, consensus.score)?,
             is_result: figures.quorum.as_ref().is_none_or(|quorum| quorum.met),
-            counts: by_step(&figures.stances),
+            counts: ranked(&figures.stances),
             title: format!("{}: {words}", times.day_text(session.date)),
             href: links::session(session.id),
         };
@@ -199,17 +209,20 @@ fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, 
     scores.into_iter().unzip()
 }
 
-/// The members at each step of the scale of the service, to which the ranks of other stances are rounded.
-fn by_step(stances: &Stances) -> [usize; 5] {
-    let mut steps = [0; 5];
-    for (place, (_, count)) in stances.counts().enumerate() {
-        let tone = tone(stances.scale(), place);
-        let step = STANCES.iter().position(|stance| *stance == tone);
-        if let Some(step) = step.and_then(|step| steps.get_mut(step)) {
-            *step += count;
-        }
-    }
-    steps
+/// The rank of each stance on the scale of the service, and the number of members that took it.
+fn ranked(stances: &Stances) -> Vec<(f64, usize)> {
+    let scale = stances.scale();
+    stances.counts().map(|(stance, count)| (scale.normalized(stance.rank), count)).collect()
+}
+
+/// The axis of the scores of these sessions.
+fn axis(sessions: &[Arc<SessionSummary>]) -> StanceAxis {
+    let with_score = |session: &&Arc<SessionSummary>| {
+        let figures = session.figures.as_ref().filter(|_| session.counts());
+        figures.is_some_and(|figures| figures.consensus.is_some())
+    };
+    let sessions = sessions.iter().filter(with_score);
+    StanceAxis::of(sessions.map(|session| session.declaration.scale()))
 }
 
 /// A row of the table of scores.
@@ -233,7 +246,7 @@ fn values(snapshots: &[SubjectSnapshot], most: usize) -> Vec<(Day, i64, f64)> {
 const MAX_DAYS: usize = 4;
 
 fn chart(
-    (session_days, scores): (&[Day], &[Score]),
+    (session_days, scores, axis): (&[Day], &[Score], &StanceAxis),
     values: &[(Day, i64, f64)],
     memos: &[Memo],
     open: Option<Day>,
@@ -266,6 +279,7 @@ fn chart(
     let points: Vec<_> = values.iter().map(point).collect();
     Some(subject_lines(&Timeline {
         scores,
+        axis,
         values: &points,
         memos: &marks,
         open: open.and_then(day_number),

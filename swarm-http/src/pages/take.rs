@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{TakeDraft, Weights};
+use swarm_core::domain::{StanceScale, TakeDraft, Weights};
 use swarm_core::proof::canonical;
 use swarm_core::rules::PublicTake;
 use swarm_core::store::TakeContext;
@@ -115,8 +115,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let shown = revisions.get(place).ok_or(Refusal::NotFound(Resource::Take))?;
     let before = place.checked_sub(1).and_then(|place| revisions.get(place));
     let newer = revisions.get(place + 1).map(|_| shown);
-    let newer = newer.zip(revisions.last()).map(|(shown, latest)| Revised::new(shown, latest));
-    let no_result = lists::no_result_text(&*tenant.summary(shown.session_id()).await?);
+    let session = tenant.summary(shown.session_id()).await?;
+    let scale = session.declaration.scale();
+    let newer = newer.zip(revisions.last());
+    let newer = newer.map(|(shown, latest)| Revised::new(scale, shown, latest));
+    let no_result = lists::no_result_text(&session);
     let counting = match newer {
         Some(_) => None,
         None => tenant.counting(shown).await?,
@@ -127,7 +130,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let who = people.person(shown.member_id());
     let beside = |take: PublicTake| (links::take(take.id()), people.person(take.member_id()));
     let (previous, next) = (previous.map(beside), next.map(beside));
-    let rows = revisions.iter().map(|other| revision(other, id, times)).collect();
+    let rows = revisions.iter().map(|other| revision((scale, other), id, times)).collect();
     let site = SiteContext::of(&request);
     let day = format!("{}, {}", subject.1, times.day_text(shown.date()));
     let take = match shown {
@@ -173,7 +176,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let page = TakePage {
         citation,
         id: take.id.to_string(),
-        stance: stance::stance(&draft.stance, draft.confidence),
+        stance: stance::on_scale(scale, &draft.stance, Some(draft.confidence)),
         session: links::session(take.session_id),
         date: times.day(draft.date),
         when: times.time(take.filed_at),
@@ -217,13 +220,17 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-fn revision(other: &PublicTake, shown: TakeId, times: TimeFormatter) -> RevisionRow {
+fn revision(
+    (scale, other): (&StanceScale, &PublicTake),
+    shown: TakeId,
+    times: TimeFormatter,
+) -> RevisionRow {
     RevisionRow {
         number: other.revision().get(),
         href: links::take(other.id()),
         here: other.id() == shown,
         when: times.time(other.filed_at()),
-        stance: stance::of_take(other),
+        stance: stance::of_take(scale, other),
     }
 }
 

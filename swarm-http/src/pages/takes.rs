@@ -12,7 +12,7 @@ use swarm_core::rules::{PublicTake, TakeFilter};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::ListFilter;
 use super::lists::{
-    Subjects, TakeView, no_result_texts, number_param, part_title, revised_texts, withheld_text,
+    Subjects, TakeSessions, TakeView, number_param, part_title, revised_texts, withheld_text,
 };
 use super::markdown::first_words;
 use super::markup::{Markup, clipped, escape};
@@ -64,14 +64,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subjects = Subjects::find(tenant, ids).await?;
     let ids = found.takes.iter().map(PublicTake::member_id).chain(&filter.member);
     let people = People::find(tenant, ids).await?;
-    let remarks = no_result_texts(tenant, &found.takes).await?;
+    let sessions = TakeSessions::find(tenant, &found.takes).await?;
     let mut revised = match superseded {
-        true => revised_texts(tenant, &found.takes).await?,
+        true => revised_texts(tenant, &found.takes, &sessions).await?,
         false => HashMap::new(),
     };
     let mut view = |take: &PublicTake| {
-        let view = TakeView::in_list(take, &subjects, &people, times);
-        let view = view.remarked(remarks.get(&take.session_id()));
+        let view = TakeView::in_list(take, &sessions, &subjects, &people, times);
         let view = TakeView { revised: revised.remove(&take.id()), ..view };
         let Some(take) = take.open() else { return view };
         let words = match &take.withheld {

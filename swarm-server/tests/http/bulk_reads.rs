@@ -17,6 +17,7 @@ use swarm_core::{
 use swarm_store_memory::MemoryStore;
 
 use crate::fixture::{Clock, Fixture, convene, now};
+use crate::harness::ADMIN;
 use crate::observed_store::ObservedStore;
 
 /// Maximum size of a page of sessions, in bytes.
@@ -138,6 +139,25 @@ fn pages_read_no_more_than_they_show() {
             "{path}: {asked:?}"
         );
     }
+}
+
+/// Who has filed in each open session is read without what was filed.
+#[test]
+fn console_reads_no_takes_for_what_to_do() {
+    let clock = Clock::noon();
+    let store = clock.store();
+    let (asked, observed) = watched(&store, "session_takes");
+    let fixture = Fixture::serve(clock, store, observed);
+    let session = fixture.convene("2026-11-21", "aurora");
+    let author = fixture.author();
+    fixture.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
+    asked.lock().unwrap().clear();
+    let headers = [("x-admin-token", ADMIN)];
+    let status = fixture.client.send("GET", "/api/swarm/admin/status", &headers, b"");
+    let status = status.expect(200).json();
+    assert_eq!(status["sessions"][0]["id"], session);
+    assert_eq!(status["sessions"][0]["filed"], 1);
+    assert_eq!(*asked.lock().unwrap(), Vec::<String>::new());
 }
 
 /// The take is filed between the read of its session and that of the newest takes.

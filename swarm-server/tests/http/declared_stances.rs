@@ -218,7 +218,32 @@ fn result_is_the_declared_one_and_both_verifiers_follow_it() {
         client.get(path).expect(200);
     }
     let member = client.get(&format!("/swarm/members/{}", lin.id)).expect(200).text;
-    assert!(member.contains("per &lt;haps&gt;") && member.contains(">highest</text>"), "{member}");
+    // All of the member's sessions on the subject have one scale.
+    let words = member.contains(">yes</text>") && !member.contains(">highest</text>");
+    assert!(member.contains("per &lt;haps&gt;") && words, "{member}");
+    let subject = client.get("/swarm/subjects/aurora").expect(200).text;
+    for words in [">0 no</text>", ">62.5 per &lt;haps&gt;</text>", ">100 yes</text>"] {
+        assert!(subject.contains(words), "{words}: {subject}");
+    }
+    // The mark of a stance is that of its place in lists of several sessions too.
+    for path in [
+        "/",
+        "/swarm/takes",
+        "/swarm/find?q=aurora",
+        "/swarm/takes/1",
+        "/swarm/takes?superseded=true",
+    ] {
+        let page = client.get(path).expect(200).text;
+        assert!(page.contains("mark bearish") || path == "/swarm/takes/1", "{path}: {page}");
+        assert!(page.contains("mark bullish") && !page.contains("mark other"), "{path}: {page}");
+    }
+    let roster = client.get(&format!("/swarm/sessions/{id}/roster")).expect(200).text;
+    assert!(roster.contains("mark bullish") && !roster.contains("mark other"), "{roster}");
+    let rows = client.get("/swarm/subjects/aurora.json").expect(200).json();
+    let row = rows.as_array().unwrap().iter().find(|row| row["sessionId"] == id).unwrap();
+    assert_eq!((&row["stances"], &row["neutral"]), (&snapshot["stances"], &json!(null)));
+    let csv = client.get("/swarm/subjects/aurora.csv").expect(200).text;
+    assert!(csv.contains(r#""{""no"":1,""per <haps>"":1,""yes"":1}""#), "{csv}");
 
     let path = format!("/api/swarm/sessions/{id}/bundle");
     wait_until("the checkpoint has it", || client.get(&path).status == 200);

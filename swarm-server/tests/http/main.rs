@@ -70,6 +70,7 @@ mod operator_acts;
 mod operator_routes;
 mod outcomes;
 mod own_keys;
+mod page_figures;
 mod page_sizes;
 mod page_texts;
 mod pages;

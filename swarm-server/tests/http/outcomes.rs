@@ -372,9 +372,11 @@ fn pages_show_question_outcome_record_and_ranking() {
     fixture.clock.move_by(1);
     outcome(client, 2, &json!({ "value": 1, "source": "prices.example" })).expect(200);
     let text = page(client, "/swarm/sessions/2");
-    for part in
-        ["<strong>+1 after 7\u{a0}days</strong>; the crowd said +0.40.", "prices.example", "0.003"]
-    {
+    for part in [
+        "<strong>+1 after 7\u{a0}days</strong>; the crowd said +0.40: the mean",
+        "prices.example",
+        "0.003",
+    ] {
         assert!(text.contains(part), "{part} in {text}");
     }
     let text = page(client, "/swarm/members/ada");

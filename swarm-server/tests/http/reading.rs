@@ -84,7 +84,7 @@ fn news_are_told_a_subject_at_a_time(backend: &Backend) {
     file(client, &hedy, (DAY, "aurora"), ("bullish", 0.5));
     file(client, &hedy, (DAY, "aurora"), ("constructive", 0.71));
     let open = text(client, &format!("/swarm/since/{visited}"));
-    for told in ["AURORA", "2 takes filed, 1 take revised", "Announced: session 2", "+1.00"] {
+    for told in ["AURORA", "2 takes filed, 1 take revised", "New: session 2", "+1.00"] {
         assert!(open.contains(told), "{told} in {open}");
     }
     assert!(!open.contains("score +"), "nothing of an open session: {open}");

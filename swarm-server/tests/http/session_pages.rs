@@ -185,6 +185,18 @@ fn without_a_quorum_nothing_is_called_a_consensus() {
 }
 
 #[test]
+fn closed_session_awaits_no_takes() {
+    let (_server, client) = started();
+    convene(&client, DAY, &json!({}));
+    let promise = "Takes are shown as soon as they are filed.";
+    assert!(html(&client, "/swarm/sessions/1").contains(promise));
+    convene(&client, "2026-11-28", &json!({ "windowClosesAt": "2026-01-01T00:00:00Z" }));
+    client.operate("/sessions/2/state", &json!({ "state": "window_closed" })).expect(200);
+    let page = html(&client, "/swarm/sessions/2");
+    assert!(page.contains("No takes were filed.") && !page.contains(promise), "{page}");
+}
+
+#[test]
 fn withdrawn_session_says_so() {
     let (_server, client) = started();
     convene(&client, DAY, &json!({}));

@@ -173,6 +173,7 @@ macro_rules! conformance_cases {
                 take_ids_count_from_one_and_revisions_are_linked
                 unknown_take_is_none
                 latest_takes_are_one_per_member
+                session_authors_are_listed_once
                 latest_take_pages_are_complete
                 take_context_has_revisions_and_neighbours
                 member_takes_are_the_latest_of_each_session

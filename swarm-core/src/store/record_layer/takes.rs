@@ -20,8 +20,8 @@ use crate::store::backend::{
     Term, Value, Write,
 };
 use crate::store::{
-    Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, Result, Revisions, SessionTakes,
-    TakeContext, TakeMark, TakeMarks, TakeQuery, Takes, time_of_read,
+    Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, Result, Revisions,
+    SessionAuthors, SessionTakes, TakeContext, TakeMark, TakeMarks, TakeQuery, Takes, time_of_read,
 };
 
 #[async_trait]
@@ -174,6 +174,24 @@ impl<B: Backend> Takes for TenantRecords<B> {
         Ok(Some(SessionTakes {
             session: super::sessions::read(&session).map_err(&corrupt)?,
             takes: takes.iter().map(read).collect::<Outcome<_>>().map_err(&corrupt)?,
+        }))
+    }
+
+    async fn session_authors(&self, session: SessionId) -> Result<Option<SessionAuthors>> {
+        let latest = Range {
+            having: Some(takes::CURRENT),
+            parts: PartSet::NONE,
+            ..Range::index(&takes::TABLE, takes::BY_SESSION, vec![session.0.into()])
+        };
+        let queries = vec![super::sessions::with_id(session), Query::Rows(latest)];
+        let mut found = self.read("session authors", queries).await?;
+        let Some(session) = found.row() else { return Ok(None) };
+        let takes = found.rows();
+        let corrupt = found.corrupt();
+        let author = |take: &Row| Ok(MemberId::parse(text(take, takes::MEMBER)?)?);
+        Ok(Some(SessionAuthors {
+            session: super::sessions::read(&session).map_err(&corrupt)?,
+            authors: takes.iter().map(author).collect::<Outcome<_>>().map_err(&corrupt)?,
         }))
     }
 

@@ -1,4 +1,4 @@
-//! Comments cite sections of `API.md` by number: each cited section exists.
+//! Comments cite sections of `API.md` by number: each cited section exists, and no chapter is long.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,6 +23,19 @@ fn cited_sections_of_the_api_reference_exist() {
         }
     }
     assert!(citations > 100, "only {citations} were found");
+}
+
+/// So that a reader, or a tool with a small window, gets a chapter whole.
+#[test]
+fn chapters_of_the_api_reference_are_short() {
+    const MAX_CHAPTER: usize = 30 * 1024;
+    let reference = fs::read_to_string(root().join("API.md")).unwrap();
+    let chapters: Vec<_> = reference.split("\n## ").collect();
+    assert!(chapters.len() > 10, "{} chapters were found", chapters.len());
+    for chapter in chapters {
+        let heading = chapter.lines().next();
+        assert!(chapter.len() < MAX_CHAPTER, "{heading:?} has {} bytes", chapter.len());
+    }
 }
 
 /// The number that a text begins with, such as `4` or `4.2`.

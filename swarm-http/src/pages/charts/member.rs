@@ -1,8 +1,8 @@
 //! A member's stances on one subject over time; the size of a dot is the confidence.
 
 use super::scale::{Scale, as_figure};
-use super::svg::{Anchor, Svg, length};
-use super::{STANCES, tone_of};
+use super::svg::{Anchor, Svg};
+use super::{StanceAxis, tone_of};
 use crate::pages::markup::Markup;
 
 /// The member's take in one session on the subject.
@@ -25,24 +25,26 @@ const ROW: f64 = 16.0;
 /// Where the lines begin, in percent; to the left is room for the names of the stances.
 const LEFT: f64 = 21.0;
 
-/// Draws the takes of a member on one subject, oldest first. `is_declared` is whether a session of them declares its own stances, so
-/// that the axis has no names that all of them share.
-pub(crate) fn member_line(points: &[Point], is_declared: bool, label: &str) -> Markup {
-    let down = |place: f64| ROW * (4.0 - place) + 12.0;
-    let bottom = down(0.0) + 10.0;
+/// The least distance of two names at the axis, on the scale of the service, and the longest name, in letters: as it fits on a
+/// phone.
+const APART: f64 = 1.5;
+const MAX_NAME: usize = 10;
+
+/// Draws the takes of a member on one subject, oldest first.
+pub(crate) fn member_line(points: &[Point], axis: &StanceAxis, label: &str) -> Markup {
+    let down = |rank: f64| ROW * (2.0 - rank) + 12.0;
+    let bottom = down(-2.0) + 10.0;
     let mut svg = Svg::with_links("member", bottom + 20.0, label);
-    for (place, stance) in STANCES.into_iter().enumerate() {
-        let line = down(length(place));
-        svg.line("grid", (LEFT, line), (100.0, line));
-        if place % 2 == 0 {
-            let stance = if is_declared { ends(place) } else { stance };
-            svg.word(Anchor::Start, (0.0, line + 4.5), stance);
-        }
+    for rank in axis.lines() {
+        svg.line("grid", (LEFT, down(rank)), (100.0, down(rank)));
+    }
+    for (rank, name) in axis.names(APART, MAX_NAME) {
+        svg.word(Anchor::Start, (0.0, down(rank) + 4.5), &name);
     }
     let days = Scale::of(points.iter().map(|point| as_figure(point.day.0)));
     // Room for half of the largest dot at both ends.
     let across = |point: &Point| LEFT + 3.0 + (94.0 - LEFT) * days.part(as_figure(point.day.0));
-    let at = |point: &Point| (across(point), down(point.rank.clamp(-2.0, 2.0) + 2.0));
+    let at = |point: &Point| (across(point), down(point.rank.clamp(-2.0, 2.0)));
     if points.len() > 1 {
         svg.path("trend", bottom + 20.0, &points.iter().map(at).collect::<Vec<_>>());
     }
@@ -59,15 +61,6 @@ pub(crate) fn member_line(points: &[Point], is_declared: bool, label: &str) -> M
         [] => {}
     }
     svg.finish()
-}
-
-/// The words at the axis where sessions have different stances.
-fn ends(place: usize) -> &'static str {
-    match place {
-        0 => "lowest",
-        2 => "middle",
-        _ => "highest",
-    }
 }
 
 /// The area of a dot is proportional to the confidence, with a minimum for confidence 0.
@@ -90,20 +83,24 @@ mod tests {
         days.iter().map(point).collect()
     }
 
+    fn of_service() -> StanceAxis {
+        StanceAxis::of(std::iter::empty())
+    }
+
     #[test]
     fn single_session_is_one_dot() {
-        let Markup(svg) = member_line(&points(&[3]), false, "Stances");
+        let Markup(svg) = member_line(&points(&[3]), &of_service(), "Stances");
         assert_eq!(svg.matches("<circle class=\"bullish\"").count(), 1, "{svg}");
-        assert!(svg.contains(">bullish<") && !svg.contains("highest"), "{svg}");
-        let Markup(own) = member_line(&points(&[3]), true, "Stances");
-        assert!(own.contains(">highest<") && !own.contains(">bullish<"), "{own}");
+        for name in [">bearish<", ">neutral<", ">bullish<"] {
+            assert!(svg.contains(name) && !svg.contains(">cautious<"), "{name} in {svg}");
+        }
         assert!(svg.contains("<a href=\"/swarm/takes/3\"") && !svg.contains("trend"), "{svg}");
         assert_eq!(svg.matches(">3 Nov<").count(), 1, "{svg}");
     }
 
     #[test]
     fn sessions_are_placed_by_their_day() {
-        let Markup(svg) = member_line(&points(&[1, 2, 11]), false, "Stances");
+        let Markup(svg) = member_line(&points(&[1, 2, 11]), &of_service(), "Stances");
         assert!(svg.contains("class=\"trend\" d=\"M24 12L31.3 12L97 12\""), "{svg}");
         for x in ["cx=\"24%\"", "cx=\"31.3%\"", "cx=\"97%\""] {
             assert!(svg.contains(x), "{x} in {svg}");

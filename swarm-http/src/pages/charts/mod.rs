@@ -5,6 +5,7 @@
 //! narrow page needs another layout, there are two drawings and the style sheet shows one of them.
 //! Colours are classes; the style sheet defines them for light, dark and print.
 
+mod axis;
 mod bars;
 mod field;
 mod member;
@@ -16,6 +17,7 @@ mod svg;
 
 use swarm_core::domain::StanceScale;
 
+pub(crate) use axis::StanceAxis;
 pub(crate) use bars::{Shares, shares_of};
 pub(crate) use field::{Dot, Mean, range, shown, signed, stance_field, tick};
 pub(crate) use member::{Point, member_line};

@@ -7,7 +7,7 @@ use super::tone;
 use crate::pages::markup::Markup;
 
 /// Number of members per stance.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Counts {
     /// In ascending order of the ranks.
     known: Vec<Count>,
@@ -16,11 +16,13 @@ pub(crate) struct Counts {
 }
 
 /// The number of members with a stance.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Count {
     name: String,
     /// The class of its colour.
     tone: &'static str,
+    /// The rank on the scale of the service, −2 to 2.
+    rank: f64,
     members: usize,
 }
 
@@ -31,6 +33,7 @@ impl Counts {
         let count = |(place, (stance, members)): (usize, (&RankedStance, usize))| Count {
             name: stance.name.as_str().to_owned(),
             tone: tone(scale, place),
+            rank: scale.normalized(stance.rank),
             members,
         };
         let known = stances.counts().enumerate().map(count).collect();
@@ -68,16 +71,16 @@ impl Counts {
         all.join(" · ")
     }
 
-    /// The sides: `5 for, 3 against, 2 neutral`.
+    /// The sides of the middle of the scale: `5 for, 3 against, 2 neutral`.
     pub(crate) fn sides(&self) -> String {
-        let of = |tones: [&str; 2]| {
-            let counts = self.known.iter().filter(|count| tones.contains(&count.tone));
+        let of = |is_on: fn(f64) -> bool| {
+            let counts = self.known.iter().filter(|count| is_on(count.rank));
             counts.map(|count| count.members).sum::<usize>()
         };
         let parts = [
-            (of(["constructive", "bullish"]), "for"),
-            (of(["bearish", "cautious"]), "against"),
-            (of(["neutral", "neutral"]), "neutral"),
+            (of(|rank| rank > 0.0), "for"),
+            (of(|rank| rank < 0.0), "against"),
+            (of(|rank| rank == 0.0), "neutral"),
             (self.other, "other"),
         ];
         let there = parts.into_iter().filter(|(count, _)| *count > 0);
@@ -129,6 +132,19 @@ mod tests {
         assert_eq!(Counts::of(&Stances::of_service([0, 2, 0, 0, 0], 0)).sides(), "2 against");
         let counts = Counts::of(&Stances::of_service([1, 0, 0, 2, 0], 1));
         assert_eq!(counts.figures(), "1 · 0 · 0 · 2 · 0 · 1");
+    }
+
+    #[test]
+    fn sides_are_those_of_the_middle_of_the_scale() {
+        let ranked =
+            |(name, rank): (&str, f64)| RankedStance { name: Stance::parse(name).unwrap(), rank };
+        // The second is nearest to the middle, and has the colour of it.
+        let scale = [("no", 0.0), ("hardly", 40.0), ("yes", 100.0)].map(ranked);
+        let scale = StanceScale::parse(scale.into()).unwrap();
+        let filed = ["no", "hardly", "yes", "moon"].map(|name| Stance::parse(name).unwrap());
+        let counts = Counts::of_each(&scale, &filed);
+        assert_eq!(counts.sides(), "1 for, 2 against, 1 other");
+        assert!(counts.by_tone().any(|count| count == ("neutral", 1)));
     }
 
     #[test]

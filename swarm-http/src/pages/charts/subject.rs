@@ -1,9 +1,11 @@
 //! A subject over time: the score of its sessions with a band of dissent and the stances behind it, what happened on the same
 //! days, and below them its total value.
 
+use std::collections::BTreeMap;
+
 use super::scale::{Scale, as_figure};
-use super::svg::{Anchor, Svg, length};
-use super::{STANCES, signed};
+use super::svg::{Anchor, Svg};
+use super::{StanceAxis, tone_of};
 use crate::pages::markup::Markup;
 
 /// The value at one snapshot.
@@ -22,14 +24,12 @@ pub(crate) struct Score {
     pub(crate) day: i64,
     /// The score on the scale of the service, −2 to 2.
     pub(crate) score: f64,
-    /// Whether the session declares stances of its own.
-    pub(crate) is_declared: bool,
     /// The mean distance of the members from the score.
     pub(crate) dissent: f64,
     /// Whether the score is a result. A score without a quorum is not.
     pub(crate) is_result: bool,
-    /// Members per stance, from bearish to bullish.
-    pub(crate) counts: [usize; 5],
+    /// The rank of each stance on the scale of the service, −2 to 2, and the number of members that took it.
+    pub(crate) counts: Vec<(f64, usize)>,
     /// The tooltip.
     pub(crate) title: String,
     /// The path of the session.
@@ -50,6 +50,8 @@ pub(crate) struct Mark {
 pub(crate) struct Timeline<'a> {
     /// Oldest first.
     pub(crate) scores: &'a [Score],
+    /// The axis of the scores.
+    pub(crate) axis: &'a StanceAxis,
     /// Oldest first.
     pub(crate) values: &'a [Value],
     pub(crate) memos: &'a [Mark],
@@ -94,7 +96,7 @@ pub(crate) fn subject_lines(timeline: &Timeline<'_>) -> Markup {
         svg.name(anchor, (across(day), 12.0), x, "open");
     }
     if !scores.is_empty() {
-        draw_scores(&mut svg, scores, height, across);
+        draw_scores(&mut svg, timeline, height, across);
     }
     if !memos.is_empty() {
         svg.word(Anchor::Start, (0.0, memos_at + 14.0), "memos");
@@ -127,13 +129,18 @@ fn draw_days(svg: &mut Svg, days: &[(i64, String)], bottom: f64, across: impl Fn
     }
 }
 
-/// The words at the lines where sessions have different stances.
-const ENDS: [&str; 5] = ["lowest", "", "middle", "", "highest"];
+/// The least distance of two names at the axis, on the scale of the service, and the longest name, in letters.
+const APART: f64 = 0.25;
+const MAX_NAME: usize = 24;
 
-fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64) -> f64) {
+fn draw_scores(
+    svg: &mut Svg,
+    Timeline { scores, axis, .. }: &Timeline<'_>,
+    height: f64,
+    across: impl Fn(i64) -> f64,
+) {
     let down = |score: f64| 20.0 + STEP * (2.0 - score.clamp(-2.0, 2.0));
-    for place in 0..STANCES.len() {
-        let rank = length(place) - 2.0;
+    for rank in axis.lines() {
         let class = if rank == 0.0 { "axis" } else { "grid" };
         svg.line(class, (0.0, down(rank)), (100.0, down(rank)));
     }
@@ -143,14 +150,7 @@ fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64
         svg.band("dissent", height, &scores.iter().map(band).collect::<Vec<_>>());
     }
     draw_stances(svg, scores, height, (&across, &down));
-    let is_declared = scores.iter().any(|score| score.is_declared);
-    for (place, stance) in STANCES.into_iter().enumerate() {
-        let rank = length(place) - 2.0;
-        let tick = if rank == 0.0 { "0".to_owned() } else { signed(rank).replace(".00", "") };
-        let words = match ENDS.get(place) {
-            Some(words) if is_declared => (*words).to_owned(),
-            _ => format!("{tick} {stance}"),
-        };
+    for (rank, words) in axis.ranks_and_names(APART, MAX_NAME) {
         svg.word(Anchor::Start, (0.0, down(rank) - 4.0), &words);
     }
     let at = |it: &Score| (across(it.day), down(it.score));
@@ -163,7 +163,7 @@ fn draw_scores(svg: &mut Svg, scores: &[Score], height: f64, across: impl Fn(i64
             svg.corner(from + (to - from) * part, down(0.0), |corner| corner.diamond("crossing"));
         }
     }
-    for score in scores {
+    for score in *scores {
         let class = if score.is_result { "snapshot" } else { "snapshot open" };
         svg.dot(class, at(score), 5.0, (&score.title, Some(&score.href)));
     }
@@ -176,19 +176,23 @@ fn draw_stances(
     height: f64,
     (across, down): (&impl Fn(i64) -> f64, &impl Fn(f64) -> f64),
 ) {
-    const SIZES: [(&str, usize, usize); 3] =
-        [("few", 1, 2), ("some", 3, 5), ("many", 6, usize::MAX)];
-    for (place, stance) in STANCES.into_iter().enumerate() {
-        for (size, least, most) in SIZES {
-            let is_of = |score: &&Score| {
-                score.counts.get(place).is_some_and(|count| (least..=most).contains(count))
+    let mut places: BTreeMap<(&str, &str), Vec<(f64, f64)>> = BTreeMap::new();
+    for score in scores {
+        for (rank, members) in &score.counts {
+            let size = match members {
+                0 => continue,
+                1..=2 => "few",
+                3..=5 => "some",
+                _ => "many",
             };
-            let at = |score: &Score| (across(score.day), down(length(place) - 2.0));
-            let places: Vec<_> = scores.iter().filter(is_of).map(at).collect();
-            if !places.is_empty() {
-                svg.faint_dots(&format!("{stance} {size}"), height, &places);
-            }
+            places
+                .entry((tone_of(*rank), size))
+                .or_default()
+                .push((across(score.day), down(*rank)));
         }
+    }
+    for ((stance, size), places) in places {
+        svg.faint_dots(&format!("{stance} {size}"), height, &places);
     }
 }
 
@@ -228,6 +232,7 @@ mod tests {
         let last_value = "$3, +200.0 % since 1 Nov";
         let timeline = Timeline {
             scores,
+            axis: &StanceAxis::of(std::iter::empty()),
             values,
             memos,
             open,
@@ -245,9 +250,8 @@ mod tests {
 
     fn score(day: i64, score: f64) -> Score {
         let (title, href) = (String::new(), format!("/swarm/sessions/{day}"));
-        let (dissent, counts) = (0.5, [0, 1, 0, 3, 6]);
-        let is_declared = false;
-        Score { day, score, is_declared, dissent, is_result: true, counts, title, href }
+        let counts = vec![(-2.0, 0), (-1.0, 1), (0.0, 0), (1.0, 3), (2.0, 6)];
+        Score { day, score, dissent: 0.5, is_result: true, counts, title, href }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
-use swarm_core::{Invalid, Refusal};
+use swarm_core::{Invalid, MemberId, Refusal};
 use tokio::time::Instant;
 
 use super::acts::{Act, OperatorRoutes, Preview};
@@ -206,6 +206,7 @@ async fn apply(
     sent: &FormData,
 ) -> Result<Outcome, Box<Answer>> {
     let session = pages::session(act.page_id, context).await.map_err(refused)?;
+    context.kept_roster = pages::kept_roster(act.page_id, context, sent).await.map_err(refused)?;
     context.record_digest = pages::digest(act.page_id, context).await.map_err(refused)?;
     if context
         .record_digest
@@ -295,7 +296,13 @@ fn session_of(answer: &Answer) -> Option<String> {
 
 /// The bodies of the API's requests: one, or one for each value of a field.
 fn bodies(act: &Act, context: &ConsoleContext, sent: &FormData) -> Vec<Json> {
-    let body = |parts: &[String]| act.body(context.routes, parts, sent);
+    let body = |parts: &[String]| {
+        let body = act.body(context.routes, parts, sent);
+        match &context.kept_roster {
+            Some(members) => with_roster(body, members),
+            None => body,
+        }
+    };
     match act.each {
         None => vec![body(&context.request.path)],
         Some(field) => {
@@ -304,6 +311,14 @@ fn bodies(act: &Act, context: &ConsoleContext, sent: &FormData) -> Vec<Json> {
             if each.is_empty() { vec![body(&[])] } else { each }
         }
     }
+}
+
+/// The body with a roster of these members.
+fn with_roster(body: Json, members: &[MemberId]) -> Json {
+    let entry = |member: &MemberId| Json::from([("memberId", Json::from(member.as_str()))]);
+    let mut body = body.into_object();
+    body.set("roster", members.iter().map(entry).collect());
+    Json::Object(body)
 }
 
 /// Keeps the secret of an answer for the page that shows it.

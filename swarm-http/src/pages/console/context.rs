@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
+use swarm_core::MemberId;
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::json::Json;
 use swarm_core::wire::RequestError;
@@ -38,6 +39,8 @@ pub(crate) struct ConsoleContext {
     pub(super) form_prefix: String,
     /// A digest of the record that the page shows, if its forms change that record.
     pub(super) record_digest: Option<String>,
+    /// The members of the roster that the form keeps instead of listing them.
+    pub(super) kept_roster: Option<Vec<MemberId>>,
     /// The refused form, which is shown again.
     pub(super) refused: Option<RefusedForm>,
 }

@@ -99,6 +99,7 @@ pub(super) async fn console_context(
         times,
         form_prefix,
         record_digest: None,
+        kept_roster: None,
         refused: None,
     })
 }

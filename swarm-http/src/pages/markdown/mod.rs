@@ -118,11 +118,20 @@ pub(crate) fn first_words(text: &str, room: usize) -> String {
 }
 
 /// The first words of a text, somewhat more than `room` letters. What a line break or a rule separates on the page is
-/// separated here by a mark: items of a list, rows and cells of a table, a heading and what follows.
+/// separated here by a mark: items of a list, rows and cells of a table, lines of code, a heading and what follows.
 fn words(text: &str, room: usize) -> String {
     let mut line = String::new();
+    let mut is_code = false;
     for event in Parser::new_ext(&bounded(text), Options::ENABLE_TABLES) {
         match event {
+            Event::Start(Tag::CodeBlock(_)) => is_code = true,
+            Event::End(TagEnd::CodeBlock) => is_code = false,
+            Event::Text(text) if is_code => {
+                for row in text.lines() {
+                    line.push_str(&row.split_whitespace().collect::<Vec<_>>().join(" "));
+                    separate(&mut line, " · ");
+                }
+            }
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 line.push_str(&text);
             }
@@ -298,6 +307,8 @@ mod tests {
         assert_eq!(first_words("Two:\n\n- one\n- two\n\nThen.", 80), "Two: one · two · Then.");
         assert_eq!(first_words("|a|b|\n|-|-|\n|1|2|\n|3|4|", 80), "a, b · 1, 2 · 3, 4");
         assert_eq!(first_words("# Is it so?\nIt is.", 80), "Is it so? It is.");
+        let code = "Used:\n\n```\nday   1  3\nused 52 55\n```\n\nThen.";
+        assert_eq!(first_words(code, 80), "Used: day 1 3 · used 52 55 · Then.");
     }
 
     #[test]

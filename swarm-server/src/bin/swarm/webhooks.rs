@@ -1,4 +1,4 @@
-//! The `[[tenants.webhooks]]` tables of the configuration file, and posts to webhooks (API.md, 11.11).
+//! The `[[tenants.webhooks]]` tables of the configuration file, and posts to webhooks (API.md, 15).
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -274,6 +274,40 @@ fn boxes_of_the_roster_are_set_and_cleared_together() {
     assert_eq!(client.get("/api/swarm/sessions").json()["sessions"].as_array().unwrap().len(), 1);
 }
 
+/// It is too long for the boxes and for the lines of a form.
+#[test]
+fn long_roster_is_kept_for_the_next_session() {
+    const MEMBERS: usize = 302;
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let members: Vec<_> = (0..MEMBERS).map(|_| fixture.author().id).collect();
+    let roster: Vec<_> = members.iter().map(|id| json!({ "memberId": id.as_str() })).collect();
+    client.convene("2026-11-20", "aurora");
+    let draft = json!({ "date": "2026-11-21", "subjectId": "aurora", "roster": roster });
+    client.operate("/sessions", &draft).expect(201);
+    client.operate("/deactivate", &json!({ "memberId": members[0].as_str() })).expect(200);
+    let visitor = Visitor::signed_in(client);
+    let page = visitor.get("/operate/convene?subject=aurora").expect(200);
+    page.says("As in session 2: those of its 302 members that are active");
+    assert!(page.text.len() < 50 * 1024, "{} bytes", page.text.len());
+    let form = page.form("/operate/convene");
+    let seen = visitor.submit(&form, &[("date", "2026-11-22")]);
+    visitor.follow(&seen).says("The session is convened.");
+    let session = client.get("/api/swarm/sessions/3").expect(200).json()["session"].clone();
+    let listed = session["roster"].as_array().unwrap().iter();
+    let listed: Vec<_> = listed.map(|entry| entry["memberId"].as_str().unwrap()).collect();
+    assert_eq!(listed, members[1..].iter().map(|id| id.as_str()).collect::<Vec<_>>());
+
+    // Another choice stands, and a session that is not there is refused.
+    let form =
+        || visitor.get("/operate/convene?subject=aurora").expect(200).form("/operate/convene");
+    visitor.submit(&form(), &[("date", "2026-11-23"), ("rosterKind", "")]).expect(303);
+    let session = client.get("/api/swarm/sessions/4").expect(200).json()["session"].clone();
+    assert_eq!(session["roster"], json!(null));
+    let kept = [("date", "2026-11-24"), ("rosterKind", "kept"), ("rosterOf", "99")];
+    visitor.submit(&form(), &kept).expect(404);
+}
+
 #[test]
 fn rows_of_wallets_and_positions_become_lists() {
     let server = Server::start();

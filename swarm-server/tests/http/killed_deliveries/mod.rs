@@ -1,5 +1,5 @@
 //! Two servers on one store, either of which is killed with SIGKILL at random moments: between a commit and what it queues,
-//! between that and the delivery, and between the delivery and its record (API.md, 7.5 and 11.11).
+//! between that and the delivery, and between the delivery and its record (API.md, 7.5 and 15).
 //!
 //! The clocks of the store and of the servers stand still while servers are killed and started again. Then neither runs, and
 //! the clocks move past all leases. So two deliveries at the same time by these clocks are of one lease.

@@ -1,5 +1,5 @@
 //! Webhooks: what they are told, to receivers that fail, are slow or redirect; by several servers, and by servers that are
-//! killed (API.md, 11.11).
+//! killed (API.md, 15).
 
 mod receiver;
 mod reminders;

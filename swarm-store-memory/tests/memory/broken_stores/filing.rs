@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use swarm_core::domain::{AttemptId, TakeId, Timestamp};
+use swarm_core::domain::{AttemptId, SessionId, TakeId, Timestamp};
 use swarm_core::rules::Filing;
 use swarm_core::store::{
-    Basis, BasisQuery, Filed, MemberChange, MemberSaved, Result, Revisions, Saved, SessionChange,
-    SessionTakes, TakeQuery, async_trait,
+    Basis, BasisQuery, Filed, MemberChange, MemberSaved, Result, Revisions, Saved, SessionAuthors,
+    SessionChange, SessionTakes, TakeQuery, async_trait,
 };
 use tokio::time::sleep;
 
@@ -123,6 +123,14 @@ pub(crate) async fn acknowledge(
 
 fault!(SupersededTakesCount: session_takes(stores, query: &TakeQuery) -> Option<SessionTakes> {
     stores.own.session_takes(&TakeQuery { revisions: Revisions::All, ..*query }).await
+});
+
+fault!(SupersededAuthors: session_authors(stores, session: SessionId) -> Option<SessionAuthors> {
+    let all = stores.own.session_takes(&TakeQuery::all(session)).await?;
+    Ok(all.map(|SessionTakes { session, takes }| SessionAuthors {
+        session,
+        authors: takes.iter().map(|take| take.member_id().clone()).collect(),
+    }))
 });
 
 fault!(TakesBeforeThePage: session_takes(stores, query: &TakeQuery) -> Option<SessionTakes> {

@@ -107,6 +107,7 @@ mod caught {
             TakesOfAllTenants          => takes_are_isolated_by_tenant;
             ContextOfAnyTenant         => takes_are_isolated_by_tenant;
             MemberTakesOfAllTenants    => takes_are_isolated_by_tenant;
+            AuthorsOfAllTenants        => takes_are_isolated_by_tenant;
             SessionOfTakesOfAnyTenant  => takes_are_isolated_by_tenant;
             AggregatedInAllTenants     => aggregations_are_isolated_by_tenant;
             DocumentOfAnyTenant        => documents_are_isolated_by_tenant;
@@ -158,6 +159,7 @@ mod caught {
         }
         filing {
             SupersededTakesCount       => latest_takes_are_one_per_member;
+            SupersededAuthors          => session_authors_are_listed_once;
             TakesBeforeThePage         => latest_take_pages_are_complete;
             AttemptForgotten           => repeated_attempt_gets_the_original_result
                 repeated_attempt_after_the_deadline_gets_the_original_result

@@ -12,8 +12,8 @@ use swarm_core::store::{
     Aggregated, Aggregation, Basis, BasisQuery, ChallengeOffer, ChallengeSlot, Collection,
     Countable, Document, DocumentDraft, Filed, LogPosition, MemberBasis, MemberChange, MemberQuery,
     MemberRemoval, MemberSaved, MemberTake, MemberTakeQuery, MessageChange, MessageQuery, Put,
-    Result, Saved, SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext,
-    TakeMarks, TakeQuery, Versioned, async_trait,
+    Result, Saved, SessionAuthors, SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery,
+    TakeContext, TakeMarks, TakeQuery, Versioned, async_trait,
 };
 
 use swarm_testing::takes_of;
@@ -266,6 +266,13 @@ fault!(ContextOfAnyTenant: take_context(stores, id: TakeId) -> Option<TakeContex
 
 fault!(MemberTakesOfAllTenants: member_takes(stores, query: &MemberTakeQuery) -> Vec<MemberTake> {
     Ok(from_all!(stores.member_takes(query)))
+});
+
+fault!(AuthorsOfAllTenants: session_authors(stores, id: SessionId) -> Option<SessionAuthors> {
+    let own = stores.own.session_authors(id).await?;
+    let found = from_all!(stores.session_authors(id)).into_iter();
+    let authors = found.flat_map(|found| found.authors).collect();
+    Ok(own.map(|own| SessionAuthors { authors, ..own }))
 });
 
 fault!(TakesOfAllTenants: session_takes(stores, query: &TakeQuery) -> Option<SessionTakes> {

@@ -26,6 +26,26 @@ pub async fn latest_takes_are_one_per_member(tenants: Arc<dyn Tenants>) {
     }
 }
 
+pub async fn session_authors_are_listed_once(tenants: Arc<dyn Tenants>) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let [ada, grace] = [tenant.author("ada").await, tenant.author("grace").await];
+    let session = tenant.convened("subject").await;
+    let other = tenant.convened("other").await;
+    for (nonce, author, expected) in [
+        ("1", &ada, vec![&ada]),
+        ("2", &grace, vec![&ada, &grace]),
+        ("3", &ada, vec![&grace, &ada]),
+    ] {
+        tenant.filed(author, &session, nonce).await;
+        tenant.filed(&grace, &other, &format!("other {nonce}")).await;
+        let found = tenant.session_authors(session.id).await.unwrap();
+        let expected: Vec<_> = expected.into_iter().map(|author| author.id.clone()).collect();
+        expect_eq!(found.authors, expected);
+        expect_eq!(Some(found.session), tenant.session(session.id).await);
+    }
+    expect_eq!(tenant.session_authors(SessionId(3)).await, None);
+}
+
 pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;

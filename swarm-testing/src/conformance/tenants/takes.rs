@@ -85,6 +85,9 @@ pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
         let stored: Vec<_> = own.iter().cloned().map(StoredTake::from).collect();
         expect_eq!(latest.takes, stored[own.len() - 1..], "of tenant {mark}");
         expect_eq!(Some(latest.session), tenant.session(SessionId(1)).await, "of tenant {mark}");
+        let found = tenant.session_authors(SessionId(1)).await.unwrap();
+        expect_eq!(found.authors, [id("ada")], "of tenant {mark}");
+        expect_eq!(Some(found.session), tenant.session(SessionId(1)).await, "of tenant {mark}");
         let context = tenant.take_context(TakeId(1)).await;
         expect_eq!(context.map(|it| it.revisions).as_ref(), Some(&stored), "of tenant {mark}");
         let by_ada = MemberTakeQuery { member: id("ada"), before: None, limit: 9 };

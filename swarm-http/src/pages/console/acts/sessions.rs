@@ -76,6 +76,7 @@ pub(in crate::pages::console) static CONVENE: Act = Act::post(
     "resolution",
     "resolvesAt",
     "rosterKind",
+    "rosterOf",
     "roster",
 ]);
 

@@ -1,22 +1,23 @@
 //! The form that convenes a session, filled in from the last session of the subject.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use swarm_core::domain::{Method, Session, SessionState, SubjectId, Timestamp};
 use swarm_core::json;
 use swarm_core::store::SessionList;
-use swarm_core::{MemberId, Refusal};
+use swarm_core::{MemberId, Refusal, Resource, SessionId};
 
 use super::super::acts::CONVENE;
 use super::super::body::typed_time;
 use super::super::context::ConsoleContext;
-use super::super::form::{Field, FormView};
+use super::super::form::{Field, FormData, FormView};
 use super::super::layout::{Page, anchor};
 use crate::pages::Markup;
 use crate::pages::lists::subject_title;
 use crate::pages::people::member_name;
 use crate::pages::stage_text;
+use crate::request::parameters::number;
 use crate::response::ApiError;
 
 /// The most subjects to choose from; beyond it the id is typed.
@@ -24,6 +25,10 @@ const MAX_SUBJECTS: usize = 500;
 
 /// The most members to choose from; beyond it the ids are typed.
 const MAX_MEMBERS: usize = 300;
+
+/// The choice of the roster of another session, and the field with the id of that session.
+const KEPT_ROSTER: &str = "kept";
+const ROSTER_OF: &str = "rosterOf";
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
@@ -79,6 +84,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let mut form = context.form(&CONVENE, &[], fields);
     if let Some(form) = &mut form {
         form.hidden.push(("subjectId".to_owned(), subject.as_str().to_owned()));
+        let long = last.as_ref().filter(|last| has_long_roster(context, last));
+        form.hidden.extend(long.map(|last| (ROSTER_OF.to_owned(), last.id.to_string())));
     }
     page.forms(&format!("On {name}"), [form.map(FormView::primary)]);
     Ok(page)
@@ -99,10 +106,25 @@ async fn fields(
         roster.entries().iter().map(|it| (it.member_id.clone(), it.excused)).collect()
     });
     let has_roster = roster.is_some();
-    let choices = [("", "Every member may file"), ("listed", "Only those listed below")];
-    let choices = choices.map(|(value, label)| {
-        (value.to_owned(), label.to_owned(), (value == "listed") == has_roster)
-    });
+    let long = last.filter(|last| has_long_roster(context, last));
+    let chosen = match (&long, has_roster) {
+        (Some(_), _) => KEPT_ROSTER,
+        (None, true) => "listed",
+        (None, false) => "",
+    };
+    let choice = |value: &str, label: String| (value.to_owned(), label, value == chosen);
+    let mut choices = vec![
+        choice("", "Every member may file".to_owned()),
+        choice("listed", "Only those listed below".to_owned()),
+    ];
+    choices.extend(long.zip(roster).map(|(last, roster)| {
+        let label = format!(
+            "As in session {}: those of its {} members that are active",
+            last.id,
+            roster.entries().len()
+        );
+        choice(KEPT_ROSTER, label)
+    }));
     let is_blind = last.is_some_and(|last| last.blind);
     let blind = [("", "Shown as they are filed"), ("on", "Sealed until the window is over")];
     let blind = blind
@@ -143,7 +165,7 @@ async fn fields(
             .with_value(closes)
             .with_hint("Empty: none yet."),
         Field::choice("state", "State", states.to_vec()),
-        Field::choice("rosterKind", "Roster", choices.to_vec()),
+        Field::choice("rosterKind", "Roster", choices),
         members(context, &listed.unwrap_or_default(), !has_roster)
             .await?
             .with_chooser(CONVENE.path.to_owned()),
@@ -180,6 +202,31 @@ fn next_deadline(last: &Session, now: Timestamp) -> Option<Timestamp> {
     let closed = last.window_closes_at?;
     let days = (now.millis() - closed.millis()).div_euclid(DAY) + 1;
     Some(closed.plus_millis(days.max(0) * DAY))
+}
+
+/// Whether the roster of a session is too long for a form.
+fn has_long_roster(context: &ConsoleContext, session: &Session) -> bool {
+    let listed = session.roster.as_ref().map_or(0, |roster| roster.entries().len());
+    listed > context.request.portion.of(MAX_MEMBERS)
+}
+
+/// The members of the roster that a form keeps instead of listing them: those of another session that are active.
+pub(in super::super) async fn kept_roster(
+    context: &ConsoleContext,
+    sent: &FormData,
+) -> Result<Option<Vec<MemberId>>, ApiError> {
+    if sent.text("rosterKind") != KEPT_ROSTER {
+        return Ok(None);
+    }
+    let id = number(sent.text(ROSTER_OF)).map(SessionId);
+    let id = id.ok_or(Refusal::NotFound(Resource::Session))?;
+    let tenant = context.request.tenant();
+    let session = tenant.session_record(id).await?;
+    let active = tenant.members().await?;
+    let active: HashSet<_> = active.iter().map(|member| &member.id).collect();
+    let listed = session.roster.iter().flat_map(|roster| roster.entries());
+    let listed = listed.map(|entry| &entry.member_id).filter(|id| active.contains(id));
+    Ok(Some(listed.cloned().collect()))
 }
 
 /// The members to choose a roster from, of which these are chosen, or all.

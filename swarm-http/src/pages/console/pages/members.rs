@@ -27,6 +27,7 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     let text = context.query("q").unwrap_or_default();
     let needle = Needle::new(&text);
     let after = context.query("after").and_then(|id| MemberId::parse(id).ok());
+    let is_first = after.is_none();
     let tenant = context.request.tenant();
     let per_page = context.request.portion.of(PER_PAGE);
     let mut members = Vec::new();
@@ -44,6 +45,10 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
         if next.is_none() || members.len() >= per_page {
             break;
         }
+    }
+    // Pages go on by id, which says nothing to people: all members on one page are sorted.
+    if is_first && next.is_none() {
+        members.sort_by_cached_key(|member| member_name(member).to_lowercase());
     }
     let last = try_join_all(members.iter().map(|member| last_take(context, &member.id))).await?;
     let mut page = Page::new("Members")

@@ -21,9 +21,10 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use swarm_core::domain::SubjectId;
 use swarm_core::json::write;
-use swarm_core::{Error, Refusal, Session, SessionId};
+use swarm_core::{Error, MemberId, Refusal, Session, SessionId};
 
 use super::context::ConsoleContext;
+use super::form::FormData;
 use super::layout::Page;
 use super::page_id::PageId;
 use crate::request::parameters::number;
@@ -64,6 +65,18 @@ pub(super) async fn session(
     let unknown = Refusal::NotFound(swarm_core::Resource::Session);
     let id = number(context.part(0)).map(SessionId).ok_or(unknown)?;
     Ok(Some(context.request.tenant().session_record(id).await?))
+}
+
+/// The members of the roster that a form of the page keeps instead of listing them.
+pub(super) async fn kept_roster(
+    page_id: PageId,
+    context: &ConsoleContext,
+    sent: &FormData,
+) -> Result<Option<Vec<MemberId>>, ApiError> {
+    match page_id {
+        PageId::Convene => convene::kept_roster(context, sent).await,
+        _ => Ok(None),
+    }
 }
 
 /// A digest of the record that the page's forms change, so that a form of an older version is refused.

@@ -79,7 +79,7 @@ pub(super) fn session(
         roster: (0..).zip(&desk.members).map(expected).collect(),
         blind: false,
         question: format!("Is {} worth more a day from now?", theme.name),
-        resolution: "By the closing price: 2 is a rise of a tenth or more, -2 a fall of a tenth or more.",
+        resolution: "By the closing price: 2 is a rise of a tenth or more, −2 a fall of a tenth or more.",
         resolves_at: deadline.plus_millis(24 * 60 * 60_000),
     }
 }
