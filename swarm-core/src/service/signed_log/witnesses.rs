@@ -199,7 +199,7 @@ impl SignedLog {
             let Some(row) = rows.last() else { break };
             after = log_rows::seq(row);
             let closings = rows.iter().flatten().filter(|row| row.seq <= end && closes(row));
-            last = closings.map(|row| row.seq).last().or(last);
+            last = closings.map(|row| row.seq).next_back().or(last);
         }
         Ok(last)
     }
