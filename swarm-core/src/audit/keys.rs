@@ -1,14 +1,12 @@
 //! The keys of members: which one the log, or the reader, has of each, and who replaced it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::finding::{Check, Report, count};
 use super::records::BundledTake;
 use super::whole_log::{GivenBy, KeyInLog, WholeLog};
 use crate::domain::json::printable;
-use crate::domain::{Invalid, KeyReplacement, MemberId, PublicKey, Seq, Signature, Signed, TakeId};
-use crate::proof::verify;
+use crate::domain::{Invalid, MemberId, PublicKey, Seq, TakeId};
 
 /// Keys of members that the reader has from another source.
 #[derive(Clone, Debug, Default)]
@@ -116,19 +114,4 @@ pub(super) fn check(
         ),
     }
     report.notable(Check::Keys, notable);
-}
-
-/// Returns whether the key before signed its replacement by another one.
-pub(super) fn is_endorsed(
-    member: &MemberId,
-    key: &PublicKey,
-    before: &PublicKey,
-    endorsement: &Signature,
-) -> bool {
-    let payload = KeyReplacement {
-        member_id: member.clone(),
-        public_key: key.to_string(),
-        replaces: before.to_string(),
-    };
-    verify(&Arc::new(Signed { payload, signature: endorsement.clone() }), before).is_some()
 }

@@ -6,7 +6,7 @@
 //!
 //! To audit the verification of bundles, read these modules, in this order: `records` (what members signed), `entries`
 //! (what the log says of it), `history` (what operators did) and `steps` (what each act may do), `deadlines`, `roster`, `seals` (blind sessions), `snapshot`
-//! (the result), `outcome` (what was asked, and what came of it), `withheld` (texts that are not shown), `keys` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` and `timestamp` (who vouches for the
+//! (the result), `outcome` (what was asked, and what came of it), `withheld` (texts that are not shown), `keys` and `endorsement` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` and `timestamp` (who vouches for the
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
 //! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
 //! judges by: [`aggregate`](crate::rules::aggregate()), [`may_move`](crate::rules::may_move) and
@@ -23,6 +23,7 @@ mod bundle;
 mod checkpoint;
 mod continuation;
 mod deadlines;
+mod endorsement;
 mod entries;
 mod finding;
 mod history;

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::bundle::Bundle;
+use super::endorsement::is_endorsed;
 use super::entries::{BundledEntry, Content, Parsed, parse};
 use super::finding::{Check, Faults, Report, count};
 use super::key::LogKey;
-use super::keys::is_endorsed;
 use super::records::BundledTake;
 use crate::domain::json::printable;
 use crate::domain::{

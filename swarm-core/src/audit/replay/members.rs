@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::found::{Found, Place, or_none, shown};
 use super::sessions::Sessions;
-use crate::audit::keys::is_endorsed;
+use crate::audit::endorsement::is_endorsed;
 use crate::domain::json::{Object, printable, write};
 use crate::domain::{Actor, Invalid, MemberId, PublicKey, Signature};
 
