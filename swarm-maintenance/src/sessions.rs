@@ -23,7 +23,7 @@ pub struct FollowSchedule {
 impl<T: MaintainedTenant> Job<T> for FollowSchedule {
     async fn round(&mut self, served: &T) -> Next {
         let tenant = served.id();
-        let did = match served.tenant().follow(served.schedule(), &mut self.known).await {
+        let did = match served.tenant().run_schedule(served.schedule(), &mut self.known).await {
             Ok(did) => did,
             Err(error) => {
                 tracing::error!(%tenant, error = with_causes(&error), "schedule not followed");

@@ -66,11 +66,25 @@ impl PostgresBackend {
     /// The backend at the address of these settings, which was not connected to yet.
     pub(crate) fn at(settings: Settings, tables: Declared) -> Result<Self> {
         let connector = Connector::new(&settings).map_err(|failure| failure.of(OP))?;
-        Ok(Self::over(Box::new(connector), settings.options, tables))
+        Ok(Self::unchecked(Box::new(connector), settings.options, tables))
+    }
+
+    /// Uses connections that the program opens, for tables in a schema that is there: as
+    /// [`PostgresStore::over`](crate::PostgresStore::over), which has the [`TABLES`](swarm_core::store::TABLES) of the service. For a
+    /// program that puts a backend of its own in front of this one.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::over`](crate::PostgresStore::over).
+    pub async fn over(
+        connect: impl Connect + 'static,
+        options: Options,
+        tables: &'static [&'static Table],
+    ) -> Result<Self> {
+        Self::unchecked(Box::new(connect), options, tables).checked().await
     }
 
     /// The backend over connections that are opened so.
-    pub(crate) fn over(connect: Box<dyn Connect>, options: Options, tables: Declared) -> Self {
+    pub(crate) fn unchecked(connect: Box<dyn Connect>, options: Options, tables: Declared) -> Self {
         let pool = Pool::new(connect, &options);
         let Options { schema, access, strict, .. } = options;
         let (tenants, last_commits) = Default::default();

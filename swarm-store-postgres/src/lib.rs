@@ -108,8 +108,7 @@ impl PostgresStore {
     /// # Errors
     /// As [`connect`](Self::connect).
     pub async fn over(connect: impl Connect + 'static, options: Options) -> Result<Self> {
-        let backend = PostgresBackend::over(Box::new(connect), options, TABLES);
-        Ok(Self(Records::new(backend.checked().await?)))
+        Ok(Self(Records::new(PostgresBackend::over(connect, options, TABLES).await?)))
     }
 
     /// Creates the schema of these options where it is missing, over a connection that the program opens.
@@ -117,7 +116,7 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError`](swarm_core::StoreError) when the schema has another layout, or the role may not create it.
     pub async fn create_schema(connect: impl Connect + 'static, options: Options) -> Result<()> {
-        let backend = PostgresBackend::over(Box::new(connect), options, TABLES);
+        let backend = PostgresBackend::unchecked(Box::new(connect), options, TABLES);
         backend.create_if_missing().await.map_err(|failure| failure.of("create schema"))
     }
 

@@ -169,6 +169,15 @@ impl StanceScale {
         &SCALE
     }
 
+    /// Returns the scale of these stances with their ranks.
+    ///
+    /// # Errors
+    /// [`Invalid`] if a name is not a stance, and as [`parse`](Self::parse).
+    pub fn of<'n>(stances: impl IntoIterator<Item = (&'n str, f64)>) -> Result<Self, Invalid> {
+        let ranked = |(name, rank)| Ok(RankedStance { name: Stance::parse(name)?, rank });
+        Self::parse(stances.into_iter().map(ranked).collect::<Result<_, _>>()?)
+    }
+
     /// Checks the stances, and puts them in the order of their ranks.
     ///
     /// # Errors

@@ -124,7 +124,8 @@ impl Swarm {
         Self { mail_text: Arc::new(mail_text), ..self }
     }
 
-    /// One tenant. It is cheap and does no I/O.
+    /// Returns one tenant, with the defaults of a service: no policy, no webhooks, the usual quotas. It is cheap and does no I/O. A program
+    /// that serves the tenant takes the handle of its site instead, which has what its configuration says.
     pub fn tenant(&self, id: &TenantId) -> Tenant {
         Tenant {
             store: self.tenants.open(id),

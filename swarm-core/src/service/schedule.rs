@@ -72,7 +72,7 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::Store`]. What was not done by then is done by the next round.
-    pub async fn follow(
+    pub async fn run_schedule(
         &self,
         schedule: &Schedule,
         known: &mut ConvenedWindows,

@@ -99,6 +99,7 @@ fn is_invisible(letter: char) -> bool {
 }
 
 /// Returns whether a character alone has no shape: controls and marks, but not spaces.
+#[cfg(feature = "pictures")]
 pub(crate) fn is_unseen(letter: char) -> bool {
     is_forbidden(letter) || (is_invisible(letter) && !letter.is_whitespace())
 }

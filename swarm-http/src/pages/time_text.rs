@@ -58,11 +58,13 @@ impl TimeFormatter {
     }
 
     /// `20 Nov 2026`, whatever the year is now.
+    #[cfg(feature = "pictures")]
     pub(crate) fn whole_day(day: Day) -> String {
         written(&day.to_string(), true)
     }
 
     /// `20 Nov 2026, 20:41 UTC`, whatever the year is now.
+    #[cfg(feature = "pictures")]
     pub(crate) fn whole_time(moment: Timestamp) -> String {
         let text = moment.to_string();
         let clock = text.get(11..16).unwrap_or_default();

@@ -94,7 +94,7 @@ impl CrashingServer {
                 let server = tokio::spawn(async move {
                     let mut known = ConvenedWindows::default();
                     loop {
-                        let _ = lived.follow(&schedule, &mut known).await;
+                        let _ = lived.run_schedule(&schedule, &mut known).await;
                         let _ = lived.close_due_sessions().await;
                         ended.fetch_add(1, Ordering::SeqCst);
                         tokio::time::sleep(Duration::from_millis(5)).await;

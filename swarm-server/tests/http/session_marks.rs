@@ -361,7 +361,7 @@ fn server_finishes_a_session(backend: &Backend) {
             let tenant = fixture.tenant();
             tenant.close_due_sessions().await.unwrap();
             let schedule = swarm_core::domain::Schedule::default();
-            tenant.follow(&schedule, &mut Default::default()).await.unwrap().steps.len()
+            tenant.run_schedule(&schedule, &mut Default::default()).await.unwrap().steps.len()
         })
     };
     let states = || [1, 2, 3, 4].map(|id| record(client, id)["state"].as_str().unwrap().to_owned());

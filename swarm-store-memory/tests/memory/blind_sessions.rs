@@ -13,12 +13,14 @@ use swarm_core::rules::MemoFilter;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
 use swarm_core::service::{BlindSessions, LogQuery};
 use swarm_core::store::{
-    Collection, DocumentDraft, Documents, Intercepted, Interceptor, Put, Result, StoreError,
-    Tenants, async_trait,
+    Caller, Collection, DocumentDraft, Documents, Intercepted, Interceptor, Put, Result,
+    StoreError, Tenants, async_trait,
 };
 use swarm_core::{SessionId, Tenant, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{Author, ManualClock, TestTenant, moment, race, session_draft};
+
+use crate::embedding::enrolment;
 
 use SessionState::{Aggregated, Collecting, WindowClosed};
 
@@ -46,6 +48,29 @@ async fn entries_of_sealed_takes_have_the_same_text_after_the_opening() {
     for (text, seq) in opened.iter().zip(1..) {
         assert!(log.proof(Seq(seq)).await.unwrap().unwrap().proves(text), "{text}");
     }
+}
+
+#[tokio::test]
+async fn member_that_the_program_vouches_for_reads_what_it_has_sealed() {
+    let (_, tenant) = at("2026-11-24T12:00:00Z").await;
+    let (desk, ada, bob) = (tenant.service(), Author::named("ada"), Author::named("bob"));
+    for author in [&ada, &bob] {
+        desk.enrol(&enrolment(author), &Actor::OPERATOR).await.unwrap();
+    }
+    let session = blind(&desk, None).await;
+    let [own, other] = [&ada, &bob].map(|author| Caller::Authenticated(&author.id));
+    let take = desk.submit(own, &ada.submission(&session, "1")).await.unwrap().id;
+    let (title, body) = ("Why".to_owned(), "Because.".to_owned());
+    let draft = MemoDraft { title, body, subject_id: None, session_id: Some(session.id) };
+    let memo = desk.publish_memo(own, draft).await.unwrap().id;
+    let reads = async |caller| {
+        let take = desk.take_for(caller, take).await.unwrap().take;
+        (take.open().is_some(), desk.memo_for(caller, memo).await.is_ok())
+    };
+    assert_eq!(reads(own).await, (true, true));
+    assert_eq!(reads(other).await, (false, false));
+    desk.deactivate(&ada.id, &Actor::OPERATOR).await.unwrap();
+    assert_eq!(reads(own).await, (false, false), "it is not active");
 }
 
 #[tokio::test]

@@ -287,13 +287,13 @@ async fn windows_that_are_done_are_not_read_again() {
         (Swarm::new(store, SystemEntropy).tenant(&tenant()), ConvenedWindows::default())
     };
     let (one, mut known) = server();
-    assert_eq!(one.follow(&schedule, &mut known).await.unwrap().steps.len(), 6);
+    assert_eq!(one.run_schedule(&schedule, &mut known).await.unwrap().steps.len(), 6);
     reads.0.store(0, Ordering::Relaxed);
-    assert_eq!(one.follow(&schedule, &mut known).await.unwrap().steps, []);
+    assert_eq!(one.run_schedule(&schedule, &mut known).await.unwrap().steps, []);
     assert_eq!(reads.0.load(Ordering::Relaxed), 0);
     // One that was just started reads all claims at once, and each brief.
     let (other, mut known) = server();
-    assert_eq!(other.follow(&schedule, &mut known).await.unwrap().steps, []);
+    assert_eq!(other.run_schedule(&schedule, &mut known).await.unwrap().steps, []);
     assert_eq!(reads.0.load(Ordering::Relaxed), 4);
 }
 
@@ -446,7 +446,8 @@ async fn concurrent_servers_do_each_step_once() {
         let run = |_| {
             let (tenant, schedule) = (desk.tenant(), Arc::clone(&schedule));
             async move {
-                let steps = tenant.follow(&schedule, &mut Default::default()).await.unwrap().steps;
+                let steps =
+                    tenant.run_schedule(&schedule, &mut Default::default()).await.unwrap().steps;
                 tenant.close_due_sessions().await.unwrap();
                 steps
             }
@@ -504,7 +505,7 @@ impl Desk {
 
     async fn follow(&self, schedule: &Schedule) -> ScheduleRound {
         let mut known = self.known.lock().unwrap().clone();
-        let did = self.tenant().follow(schedule, &mut known).await.unwrap();
+        let did = self.tenant().run_schedule(schedule, &mut known).await.unwrap();
         *self.known.lock().unwrap() = known;
         did
     }

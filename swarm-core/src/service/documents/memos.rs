@@ -1,7 +1,7 @@
 //! Publishing, reading and retracting memos.
 
 use crate::domain::json;
-use crate::domain::{Actor, Member, MemberId, Memo, MemoDraft, MemoId, SessionId, TokenHash};
+use crate::domain::{Actor, MemberId, Memo, MemoDraft, MemoId, SessionId};
 use crate::rules::{
     self, CountedDocuments, DocumentQuota, MemoFilter, Quota, QuotaReached, Refusal, Resource,
 };
@@ -118,20 +118,17 @@ impl Tenant {
         Ok((!stored.retracted).then_some(stored.memo))
     }
 
-    /// Returns a memo as the active member whose bearer token hashes to `token` sees it: its own memos also
-    /// while the session that they name is sealed, if it [claimed](rules::is_shown_sealed) that token before it
-    /// published them, other memos as the public does.
+    /// Returns a memo as an active member sees it: its own memos also while the session that they name is sealed, other memos as
+    /// the public does. A bearer token opens only memos that were published after it was [claimed](rules::is_shown_sealed).
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id, it was retracted, or is not shown yet.
-    pub async fn memo_for(&self, token: &TokenHash, id: MemoId) -> Result<Memo, Error> {
-        let document = self.memo_document(id).await?;
-        let bearer = self.store.bearer(token).await?;
-        let is_shown = |bearer: &Member| {
-            document.held.as_ref().is_some_and(|held| held.group == bearer.id.as_str())
-                && rules::is_shown_sealed(bearer, &bearer.id, document.created_at)
-        };
-        if bearer.is_some_and(|bearer| is_shown(&bearer)) {
+    pub async fn memo_for(&self, caller: impl Into<Caller<'_>>, id: MemoId) -> Result<Memo, Error> {
+        let (caller, document) = (caller.into(), self.memo_document(id).await?);
+        let author = document.held.as_ref().and_then(|held| MemberId::parse(&*held.group).ok());
+        if let Some(author) = author
+            && self.is_shown_sealed(caller, &author, document.created_at).await?
+        {
             let stored = self.whole_memo(&document).await?;
             if !stored.retracted {
                 return Ok(stored.memo);
