@@ -36,7 +36,7 @@ const ACTS: usize = 6;
 const SCORED: usize = 20;
 
 /// Length of all excerpts of takes on a page together, and of one at least, in characters.
-const EXCERPTS: usize = 8_000;
+const EXCERPTS: usize = 6_000;
 const MIN_EXCERPT: usize = 110;
 
 /// Maximum number of members of a stance named in the table below the chart.

@@ -11,8 +11,8 @@ use crate::request::RequestContext;
 use crate::request::portion::Portion;
 use crate::response::ApiError;
 
-/// Takes per page.
-const PER_PAGE: usize = 50;
+/// Takes per page: as many as fit, so that the page of a session is made once.
+const PER_PAGE: usize = 32;
 
 /// An order of takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,6 +25,8 @@ impl Portion {
 
     /// A smaller portion for a page that takes `size` bytes with this one and may take `room`; `None` if it is the smallest.
     pub(crate) fn smaller(self, size: usize, room: usize) -> Option<Self> {
+        // Somewhat less than what fits if every row were as long as the others: an attempt costs as much as a page.
+        let room = room - room / 16;
         let wished = self.parts.saturating_mul(room) / size.max(1);
         // If the estimate was too high once, most of the page is not rows: larger steps make fewer attempts.
         let most = if self.is_cut { self.parts * 7 / 8 } else { self.parts - 1 };
