@@ -85,7 +85,7 @@ struct SealedPage {
 }
 
 /// Maximum number of weights in the chart and in its table.
-const MAX_WEIGHTS: usize = 24;
+const MAX_WEIGHTS: usize = 20;
 
 /// Longest canonical text that the page shows, in bytes. A longer one is a file of its own.
 const MAX_CANONICAL: usize = 3_000;
