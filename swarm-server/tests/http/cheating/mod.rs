@@ -23,6 +23,13 @@ fn without(forged: &mut Forged, seqs: &[u64]) {
     forged.bundled.retain(|seq| !seqs.contains(seq));
 }
 
+/// Asserts that a verifier printed a line with these words, as notable.
+#[track_caller]
+fn assert_notable(said: &str, words: &str) {
+    let line = said.lines().find(|line| line.contains(words));
+    assert!(line.is_some_and(|line| line.starts_with("notable: ")), "{words}: {said}");
+}
+
 #[test]
 fn honest_session_has_nothing_to_notice() {
     let desk = Desk::aggregated();
@@ -177,8 +184,7 @@ fn act_under_another_label_is_missed() {
     forged.append(LogEntry::Session(act), true);
     assert!(forged.verified(&["--strict"], 3).contains("notable: quorum: "));
     let said = forged.watched(0);
-    let line = said.lines().find(|line| line.contains("quorum from none to 1")).unwrap();
-    assert!(line.starts_with("notable: "), "{said}");
+    assert_notable(&said, "quorum from none to 1");
 }
 
 /// A session that has an outcome, a result or an end before it begins.
@@ -241,8 +247,7 @@ fn second_session_of_the_day_is_noticed() {
     assert!(said.contains("notable: sessions: session 2 of 2026-11-21"), "{said}");
     let said = honest.watched(0);
     let words = "session 2: convened, another session of its day and subject";
-    let line = said.lines().find(|line| line.contains(words)).unwrap();
-    assert!(line.starts_with("notable: "), "{said}");
+    assert_notable(&said, words);
 }
 
 /// The operator convenes the day again, and files there what the members signed for the first session.
@@ -385,8 +390,7 @@ fn clock_that_an_operator_set_back_is_noticed() {
     );
     assert!(!said.contains("never run back"), "{said}");
     let said = forged.watched(0);
-    let line = said.lines().find(|line| line.contains("clock-accepted")).unwrap();
-    assert!(line.starts_with("notable: "), "{said}");
+    assert_notable(&said, "clock-accepted");
 }
 
 #[test]
@@ -449,8 +453,7 @@ fn terms_that_changed_after_takes_are_notable() {
         "state aggregated, before its deadline 2999-01-01T00:00:00.000Z, 2 takes on file",
         "while open: session 2, in which the member had filed 0",
     ] {
-        let line = said.lines().find(|line| line.contains(text)).expect(text);
-        assert!(line.starts_with("notable: "), "{text}: {said}");
+        assert_notable(&said, text);
     }
 }
 
@@ -528,6 +531,5 @@ fn outcome_that_was_replaced_is_noticed() {
     assert!(!said.contains("notable: outcome: "), "{said}");
     assert!(second.verified_with_log(&[], 1).contains("fails: completeness: "));
     let said = second.watched(0);
-    let line = said.lines().find(|line| line.contains(": outcome from {")).unwrap();
-    assert!(line.starts_with("notable: "), "{said}");
+    assert_notable(&said, ": outcome from {");
 }
