@@ -1,5 +1,5 @@
-//! A store that does not answer, or that is not ready: webhooks are told from memory, since the store cannot keep what they are
-//! told.
+//! Sends `store.refused` and `store.ready` while the store does not answer or is not ready. The deliveries are kept in memory, because
+//! the store cannot keep them.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// How long the store does not answer, or is not ready, before webhooks are told.
+/// The time for which the store must be unreachable or not ready before `store.refused` is sent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The time between two attempts to tell a webhook, and the most of them in an outage.
@@ -127,8 +127,8 @@ impl OutageWatch {
         }
     }
 
-    /// Notes that the store does not answer, or is not ready. Once that has lasted for [`PATIENCE`], each webhook that wants to
-    /// know is told, until it accepts that.
+    /// Notes that the store does not answer, or is not ready. After [`PATIENCE`], sends `store.refused` to each webhook
+    /// that is configured for it, and again until the webhook accepts it.
     pub(crate) async fn goes_on(
         &mut self,
         tenant: &Tenant,

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// The time between two removals of old deliveries.
 const REMOVAL_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Queues what the webhooks of a tenant are told, and delivers it (API.md, 15). Webhooks are independent: none waits for the
+/// Queues and sends the deliveries of a tenant's webhooks (API.md, 15). Webhooks are independent: none waits for the
 /// receiver of another. Of several servers, one makes each delivery at a time.
 pub struct DeliverWebhooks {
     sender: Arc<dyn WebhookSender>,

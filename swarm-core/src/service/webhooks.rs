@@ -1,4 +1,4 @@
-//! Webhooks: what they are told, and delivery to them (API.md, 15).
+//! Webhooks: queues their deliveries and makes the requests (API.md, 15).
 //!
 //! The log is the queue: an entry is in the same commit as its change, and a webhook has a cursor over the log. Events that are no
 //! entries of the log are notices, which the cursor passes too (docs/decisions/027-webhooks.md).

@@ -11,7 +11,7 @@ use crate::request::RequestContext;
 use crate::request::portion::Portion;
 use crate::response::ApiError;
 
-/// Takes per page: as many as fit, so that the page of a session is made once.
+/// Takes per page. With takes of usual length a page of this many is within the limit of bytes, so it is rendered once.
 const PER_PAGE: usize = 32;
 
 /// An order of takes.

@@ -154,7 +154,7 @@ impl RequestContext {
         std::mem::replace(&mut self.body, Json::Null).into_object()
     }
 
-    /// Reads the body of a member's request. One without fields at the top level is told so.
+    /// Reads the body of a member's request. The error for a body without fields at the top level, such as an array, says so.
     pub(crate) fn member_fields<T>(
         &mut self,
         read: impl FnOnce(&mut Object) -> Result<T, Invalid>,

@@ -380,7 +380,7 @@ fn crawl(client: &Client, most: usize) -> Vec<String> {
     wrong
 }
 
-/// The page without what stands in its fields of several lines: it is sent back, as the ids of a roster that is kept.
+/// The page without the content of its `textarea` fields. That is input which is sent back to the operator, such as the ids of a roster.
 fn without_typed_text(html: &str) -> String {
     let mut parts = html.split("<textarea");
     let first = parts.next().unwrap().to_owned();

@@ -13,8 +13,7 @@ use crate::domain::committee::{
     SubjectOrder, SynthesisOrder,
 };
 use crate::domain::{Actor, AttemptId, Day, Quotas, SubjectId, TenantId, Timestamp};
-use crate::proof::{ApiKey, commit_reference};
-use crate::proof::{Entropy, Zeros};
+use crate::proof::{ApiKey, Entropy, Zeros, commit_reference};
 use crate::rules::committee::{
     self as rules, CommitteeFiling, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
 };

@@ -542,7 +542,7 @@ fn store_that_does_not_answer_is_told_and_when_it_answers_again() {
     assert_eq!(ids.len(), 4);
 }
 
-/// It answers reads then, and no call of the job need fail: what is told comes from memory, with the words of `/readyz`.
+/// A full disk still answers reads. `store.refused` is sent from memory, with the reason that `/readyz` gives.
 #[test]
 fn full_disk_is_told_and_when_there_is_room_again() {
     let receiver = Receiver::start();
