@@ -21,7 +21,7 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Filing, convene, judge};
 use swarm_core::store::{
-    Basis, BasisQuery, Caller, Filed, MemberChange, MemberSaved, Store, Tenants,
+    Basis, BasisQuery, Caller, Filed, MemberChange, MemberSaved, Records, Store,
 };
 use swarm_core::{Entropy as _, Submission, Swarm, SystemEntropy, Take, Tenant};
 use swarm_store_memory::MemoryStore;
@@ -161,7 +161,7 @@ impl SignedTakes {
 /// A tenant with some members, [`SESSIONS`] sessions and no takes.
 pub struct Fixture {
     tenant: Tenant,
-    store: Arc<dyn Store>,
+    store: Records,
 }
 
 impl std::fmt::Debug for Fixture {
@@ -182,11 +182,7 @@ impl Fixture {
     }
 
     /// A tenant with its authors in a store that may have others.
-    pub async fn set_up(
-        store: &(impl Tenants + Clone + 'static),
-        tenant: &str,
-        authors: &[&Author],
-    ) -> Self {
+    pub async fn set_up(store: &Store, tenant: &str, authors: &[&Author]) -> Self {
         let id = TenantId::parse(tenant).expect("a tenant id");
         let tenant = Swarm::new(store.clone(), SystemEntropy).tenant(&id);
         let store = store.open(&id);

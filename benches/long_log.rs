@@ -6,7 +6,7 @@ use swarm_core::domain::{
     Actor, LogEntry, LogRow, Logged, MessageId, Nonce, Operation, Revision, Seq, SessionId, Signed,
     TakeDraft, TakeId, TenantId, Timestamp,
 };
-use swarm_core::store::{Restored, Stored, TenantHead, Transfer};
+use swarm_core::store::{Restored, Stored, TenantHead};
 use swarm_core::{Session, Take};
 
 use super::{Author, session_draft};

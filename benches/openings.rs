@@ -15,7 +15,8 @@ use swarm_core::domain::{
     Attribution, Nonce, SessionDraft, SessionPatch, SessionState, Subject, TakeDraft,
 };
 use swarm_core::json::Json;
-use swarm_core::{Session, Submission, Tenant, Tenants};
+use swarm_core::store::Store;
+use swarm_core::{Session, Submission, Tenant};
 use swarm_store_memory::MemoryStore;
 use swarm_store_postgres::PostgresStore;
 use swarm_store_redis::RedisStore;
@@ -58,7 +59,7 @@ fn main() {
     }
 }
 
-fn measure(runtime: &Runtime, name: &str, store: &(impl Tenants + Clone + 'static), takes: usize) {
+fn measure(runtime: &Runtime, name: &str, store: &Store, takes: usize) {
     let count = u32::try_from(takes / REVISIONS).expect("a small number");
     let authors: Vec<_> = (0..count).map(|number| Arc::new(Author::new(number))).collect();
     let members: Vec<_> = authors.iter().map(|author| &**author).collect();

@@ -25,7 +25,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
-use swarm_core::store::{MemberChange, Tenants};
+use swarm_core::store::{MemberChange, Store};
 use swarm_core::{Session, Submission, Swarm, SystemEntropy, Tenant};
 use swarm_http::{AdminTokens, Site, SiteService, TenantConfig};
 use swarm_store_memory::MemoryStore;
@@ -119,7 +119,7 @@ impl Size {
     }
 }
 
-async fn measure(store: impl Tenants + Clone + 'static, size: &Size, wanted: Vec<String>) {
+async fn measure(store: impl Into<Store>, size: &Size, wanted: Vec<String>) {
     let id = TenantId::parse("default").expect("an id");
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let tenant = swarm.tenant(&id);

@@ -15,8 +15,8 @@ use swarm_core::audit::content_digest;
 use swarm_core::domain::{TakeId, TenantId};
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
-use swarm_core::store::Transfer;
-use swarm_core::{Swarm, SystemEntropy, Tenant, Tenants};
+use swarm_core::store::Store;
+use swarm_core::{Swarm, SystemEntropy, Tenant};
 use swarm_store_memory::MemoryStore;
 use swarm_store_postgres::PostgresStore;
 use swarm_store_redis::RedisStore;
@@ -49,7 +49,7 @@ fn main() {
 }
 
 /// Signs a long log, and makes proofs of takes all over it.
-async fn measure(name: &str, store: &(impl Tenants + Transfer + Clone + 'static), entries: u64) {
+async fn measure(name: &str, store: &Store, entries: u64) {
     let id = TenantId::parse("long").expect("a tenant id");
     long_log::restore(store, &id, entries).await;
     let tenant = Swarm::new(store.clone(), SystemEntropy).tenant(&id);

@@ -10,11 +10,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use swarm_core::store::Store;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use swarm_benches::{Fixture, SESSIONS, SignedTakes, group};
-use swarm_core::Tenants;
 use swarm_redis_testing::Server;
 use swarm_store_memory::MemoryStore;
 use swarm_store_redis::RedisStore;
@@ -67,10 +67,10 @@ fn many_at_once(c: &mut Criterion) {
 struct Bench {
     signed_takes: Vec<Arc<SignedTakes>>,
     runtime: Runtime,
-    memory: Target<MemoryStore>,
-    volatile: Target<RedisStore>,
-    everysec: Target<RedisStore>,
-    always: Target<RedisStore>,
+    memory: Target,
+    volatile: Target,
+    everysec: Target,
+    always: Target,
 }
 
 impl Bench {
@@ -97,11 +97,7 @@ impl Bench {
     }
 
     /// Measures the cost of a take when all authors file, each one take after another.
-    fn measure(
-        &self,
-        group: &mut BenchmarkGroup<'_, WallTime>,
-        target: &Target<impl Tenants + Clone + 'static>,
-    ) {
+    fn measure(&self, group: &mut BenchmarkGroup<'_, WallTime>, target: &Target) {
         let (mut takes, mut trips) = (0, 0);
         group.bench_function(target.name, |b| {
             b.iter_custom(|iters| {
@@ -156,16 +152,16 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// A store, and the server behind it if there is one.
-struct Target<S> {
+struct Target {
     name: &'static str,
     server: Option<Server>,
-    store: S,
+    store: Store,
     fixtures: AtomicU64,
 }
 
-impl<S: Tenants + Clone + 'static> Target<S> {
-    fn new(name: &'static str, server: Option<Server>, store: S) -> Self {
-        Self { name, server, store, fixtures: AtomicU64::new(0) }
+impl Target {
+    fn new(name: &'static str, server: Option<Server>, store: impl Into<Store>) -> Self {
+        Self { name, server, store: store.into(), fixtures: AtomicU64::new(0) }
     }
 
     async fn fixture(&self, signed_takes: &[Arc<SignedTakes>]) -> Fixture {

@@ -5,7 +5,7 @@
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use swarm_benches::takes_a_second;
-use swarm_core::Tenants;
+use swarm_core::store::Store;
 use swarm_store_memory::MemoryStore;
 use swarm_store_postgres::PostgresStore;
 use swarm_store_redis::RedisStore;
@@ -31,12 +31,7 @@ fn main() {
 }
 
 /// Prints and returns the takes a second of one author, and of many at once.
-fn measure(
-    runtime: &Runtime,
-    name: &str,
-    store: &(impl Tenants + Clone + 'static),
-    memory: Option<[f64; 2]>,
-) -> [f64; 2] {
+fn measure(runtime: &Runtime, name: &str, store: &Store, memory: Option<[f64; 2]>) -> [f64; 2] {
     let [one, many] = [1, MANY].map(|authors| takes_a_second(runtime, store, authors));
     println!("{name}: {one:.0} takes a second of one author, {many:.0} of {MANY} at once");
     if let Some([one_in_memory, many_in_memory]) = memory {

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 use std::time::Instant;
+use swarm_core::store::Store;
 
-use swarm_core::Tenants;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -15,11 +15,7 @@ use super::{Fixture, SESSIONS, SignedTakes};
 ///
 /// # Panics
 /// When a take is refused.
-pub fn takes_a_second(
-    runtime: &Runtime,
-    store: &(impl Tenants + Clone + 'static),
-    authors: u8,
-) -> f64 {
+pub fn takes_a_second(runtime: &Runtime, store: &Store, authors: u8) -> f64 {
     let signed_takes: Vec<_> =
         (1..=authors).map(|number| Arc::new(SignedTakes::new(number))).collect();
     let members: Vec<_> = signed_takes.iter().map(|signed| &signed.author).collect();

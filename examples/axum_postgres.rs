@@ -31,7 +31,7 @@ use serde::Deserialize;
 use sha2::Sha256;
 use swarm_core::domain::{Actor, AdminTokenHash};
 use swarm_core::service::FollowedRecord;
-use swarm_core::store::{ChangeFeed, async_trait};
+use swarm_core::store::{Store, async_trait};
 use swarm_core::{
     Cursor, Follow, Policy, PolicyKind, PolicyQuestion, PolicyRefusal, Swarm, SystemEntropy,
     Tenant, TenantId,
@@ -102,7 +102,7 @@ impl App {
         let connect = || ConfigConnect::new(database.clone(), NoTls);
         PostgresStore::create_schema(connect(), options.clone()).await?;
         let store = PostgresStore::over(connect(), options).await?;
-        let changes: Arc<dyn ChangeFeed> = Arc::new(store.clone());
+        let changes: Store = store.clone().into();
         let services = Services::from(Swarm::new(store, SystemEntropy));
         let services = Services { changes: Some(changes), ..services };
 

@@ -456,10 +456,10 @@ const TOKEN: &str = "choose-sixteen-or-more";
 async fn main() -> Served {
     let folder = tempfile::tempdir()?;
     let database = Database::create(folder.path().join("swarm.redb"))?;
-    let store = Records::new(RedbBackend::new(Arc::new(database), system_time)?);
+    let store = Store::new(RedbBackend::new(Arc::new(database), system_time)?);
     let committees = Committees::new(store.clone(), SystemEntropy);
     let services = Services::from((Swarm::new(store.clone(), SystemEntropy), committees));
-    let services = Services { changes: Some(Arc::new(store)), ..services };
+    let services = Services { changes: Some(store), ..services };
     let operator = AdminTokens::single(AdminTokenHash::of(TOKEN.as_bytes()));
     let site = Arc::new(Site::single(services, TenantConfig::new("acme".parse()?, operator)));
     tokio::spawn(site.maintenance().run());

@@ -10,99 +10,54 @@ use std::sync::{Arc, Mutex};
 use redb::Database;
 use redb_store::{RedbBackend, system_time};
 use swarm_core::domain::Version;
-use swarm_core::store::Records;
 use swarm_core::store::backend::{
     Answer, Backend as _, Body, Column, ColumnKind, CommitId, Decision, Head, Index, Kind, PartSet,
     Query, Range, Row, Table, Transaction, Value, Write,
 };
-use swarm_core::{CommitteeTenants, TenantId, Tenants, Timestamp};
+use swarm_core::{Store, TenantId, Timestamp};
 use swarm_testing::ManualClock;
-use swarm_testing::conformance::{Process, wait_of_a_commit_counts_towards_its_deadline};
+use swarm_testing::conformance::wait_of_a_commit_counts_towards_its_deadline;
 use tempfile::TempDir;
-
-type RedbStore = Records<RedbBackend>;
 
 fn database(folder: &TempDir) -> Arc<Database> {
     Arc::new(Database::create(folder.path().join("swarm.redb")).unwrap())
 }
 
-fn store(database: &Arc<Database>) -> Arc<RedbStore> {
-    Arc::new(Records::new(RedbBackend::new(Arc::clone(database), system_time).unwrap()))
+fn store(database: &Arc<Database>) -> Store {
+    Store::new(RedbBackend::new(Arc::clone(database), system_time).unwrap())
 }
 
-async fn in_a_file() -> (TempDir, Arc<RedbStore>) {
+async fn in_a_file() -> (TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&database(&folder));
     (folder, store)
 }
 
 /// Each case has dropped the store before.
-async fn reopened(folder: &TempDir) -> Arc<RedbStore> {
+async fn reopened(folder: &TempDir) -> Store {
     store(&database(folder))
 }
 
+swarm_testing::conformance!(in_a_file, reopened);
+
 type FileAndClock = (TempDir, ManualClock);
 
-fn with_a_clock() -> (FileAndClock, Arc<RedbStore>) {
+async fn with_a_clock() -> (FileAndClock, Store) {
     let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(Timestamp::EPOCH));
     let shown = clock.clone();
     let backend = RedbBackend::new(database(&folder), move || shown.now()).unwrap();
-    ((folder, clock), Arc::new(Records::new(backend)))
+    ((folder, clock), Store::new(backend))
 }
 
 fn set((_, clock): &FileAndClock, now: Timestamp) {
     clock.set(now);
 }
 
-mod interface_a {
-    use super::*;
+swarm_testing::clock_conformance!(with_a_clock, set);
 
-    async fn in_a_file() -> (TempDir, Arc<dyn Tenants>) {
-        let (folder, store) = super::in_a_file().await;
-        (folder, store)
-    }
-
-    async fn reopened(folder: &TempDir) -> Arc<dyn Tenants> {
-        super::reopened(folder).await
-    }
-
-    swarm_testing::conformance!(in_a_file, reopened);
-
-    async fn with_a_clock() -> (FileAndClock, Arc<dyn Tenants>) {
-        let (guard, store) = super::with_a_clock();
-        (guard, store)
-    }
-
-    swarm_testing::clock_conformance!(with_a_clock, set);
-}
-
-mod interface_b {
-    use super::*;
-
-    async fn in_a_file() -> (TempDir, Arc<dyn CommitteeTenants>) {
-        let (folder, store) = super::in_a_file().await;
-        (folder, store)
-    }
-
-    async fn reopened(folder: &TempDir) -> Arc<dyn CommitteeTenants> {
-        super::reopened(folder).await
-    }
-
-    swarm_testing::committee_conformance!(in_a_file, reopened);
-
-    async fn with_a_clock() -> (FileAndClock, Arc<dyn CommitteeTenants>) {
-        let (guard, store) = super::with_a_clock();
-        (guard, store)
-    }
-
-    swarm_testing::committee_clock_conformance!(with_a_clock, set);
-}
-
-swarm_testing::transfer_conformance!(in_a_file);
-
-async fn in_one_process() -> (TempDir, Vec<Process>) {
+async fn in_one_process() -> (TempDir, Vec<Store>) {
     let (folder, store) = in_a_file().await;
-    (folder, vec![Process::of((*store).clone())])
+    (folder, vec![store])
 }
 
 swarm_testing::change_feed_conformance!(in_one_process);
@@ -114,7 +69,7 @@ struct BackedUp {
     _folder: TempDir,
 }
 
-async fn that_goes_back() -> (BackedUp, Arc<dyn Tenants>) {
+async fn that_goes_back() -> (BackedUp, Store) {
     let folder = tempfile::tempdir().unwrap();
     let database = database(&folder);
     let store = store(&database);
@@ -135,7 +90,7 @@ async fn restore(guard: &BackedUp) {
     change.commit().unwrap();
 }
 
-async fn again(guard: &BackedUp) -> Arc<dyn Tenants> {
+async fn again(guard: &BackedUp) -> Store {
     store(&guard.database)
 }
 

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use prometheus_client::metrics::gauge::Gauge;
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::{Damage, SignedLog};
-use swarm_core::store::{ChangeFeed, Readiness, StoreError, StoreErrorKind};
+use swarm_core::store::{Readiness, Store, StoreError, StoreErrorKind};
 use swarm_core::{CommitteeTenant, Error, Swarm, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
@@ -380,7 +380,7 @@ impl Directory for Site {
         Self::tenant(self, id)
     }
 
-    fn changes(&self) -> Option<&Arc<dyn ChangeFeed>> {
+    fn changes(&self) -> Option<&Store> {
         self.tenants.services().changes.as_ref()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::SignedLog;
-use swarm_core::store::ChangeFeed;
+use swarm_core::store::Store;
 use swarm_core::{CommitteeTenant, Tenant, TenantId};
 
 /// The tenants that a server serves.
@@ -25,7 +25,7 @@ pub trait Directory: Send + Sync + 'static {
     /// The feed of changed tenants, if the store has one; otherwise each tenant is visited every [`PAUSE`].
     ///
     /// [`PAUSE`]: crate::PAUSE
-    fn changes(&self) -> Option<&Arc<dyn ChangeFeed>>;
+    fn changes(&self) -> Option<&Store>;
 }
 
 /// A tenant with what the jobs need of it.
@@ -52,7 +52,7 @@ pub trait MaintainedTenant: Send + Sync + 'static {
 #[derive(Clone, Default)]
 pub struct TenantList {
     tenants: Arc<RwLock<BTreeMap<TenantId, Arc<ListedTenant>>>>,
-    changes: Option<Arc<dyn ChangeFeed>>,
+    changes: Option<Store>,
 }
 
 impl TenantList {
@@ -63,7 +63,7 @@ impl TenantList {
 
     /// Sets the feed of changed tenants of the store.
     #[must_use]
-    pub fn with_changes(self, changes: Arc<dyn ChangeFeed>) -> Self {
+    pub fn with_changes(self, changes: Store) -> Self {
         Self { changes: Some(changes), ..self }
     }
 
@@ -109,7 +109,7 @@ impl Directory for TenantList {
         self.read().get(id).cloned()
     }
 
-    fn changes(&self) -> Option<&Arc<dyn ChangeFeed>> {
+    fn changes(&self) -> Option<&Store> {
         self.changes.as_ref()
     }
 }

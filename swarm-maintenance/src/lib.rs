@@ -3,7 +3,7 @@
 //!
 //! Without it a server answers requests, but does nothing on a schedule. Run it alongside every server: several servers on one
 //! store share the work, and each piece is done once. It depends on `swarm-core` and not on HTTP, so that any front end
-//! can run it. If the store reports which tenants have changed ([`ChangeFeed`]), a tenant is visited when something is
+//! can run it. If the store reports which tenants have changed ([`Store::changes`]), a tenant is visited when something is
 //! due or has changed, and idle tenants cost next to nothing.
 //!
 //! ```no_run
@@ -67,8 +67,6 @@ pub use webhooks::DeliverWebhooks;
 pub use witnesses::OfferCheckpoints;
 
 #[cfg(doc)]
-use swarm_core::store::ChangeFeed;
-
 use clocks::Scheduled;
 use tenant_tasks::TenantTasks;
 

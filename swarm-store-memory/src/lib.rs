@@ -1,4 +1,4 @@
-//! The storage port of `swarm-core` in memory, on ordered maps.
+//! A store of `swarm-core` in memory, on ordered maps.
 //!
 //! ```
 //! use swarm_core::{Swarm, SystemEntropy, TenantId};
@@ -19,14 +19,19 @@ struct Readme;
 mod backend;
 mod tables;
 
+use std::sync::Arc;
+
 use swarm_core::Timestamp;
-use swarm_core::store::Records;
+use swarm_core::store::Store;
 
 pub use backend::MemoryBackend;
 
 /// A store in memory. Clones share its records.
 #[derive(Clone)]
-pub struct MemoryStore(Records<MemoryBackend>);
+pub struct MemoryStore {
+    backend: Arc<MemoryBackend>,
+    store: Store,
+}
 
 impl MemoryStore {
     /// An empty store with the system's clock.
@@ -36,25 +41,30 @@ impl MemoryStore {
 
     /// An empty store with this clock, for tests and simulations.
     pub fn with_clock(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self(Records::new(MemoryBackend::with_clock(clock)))
+        Self::of(MemoryBackend::with_clock(clock))
+    }
+
+    fn of(backend: MemoryBackend) -> Self {
+        let backend = Arc::new(backend);
+        Self { store: Store::over(Arc::clone(&backend) as _), backend }
     }
 
     /// A backup: another store with a copy of the current records. For tests and simulations.
     #[must_use]
     pub fn copy(&self) -> Self {
-        Self(Records::new(self.0.backend().copy()))
+        Self::of(self.backend.copy())
     }
 
     /// Replaces its records by those of a backup. For tests and simulations.
-    pub fn restore(&self, backup: &Self) {
-        self.0.backend().restore(backup.0.backend());
+    pub fn go_back_to(&self, backup: &Self) {
+        self.backend.restore(&backup.backend);
     }
 
     /// The same records as opened by another process, which has seen nothing of them yet. For tests and
     /// simulations.
     #[must_use]
     pub fn opened_again(&self) -> Self {
-        Self(self.0.opened_again())
+        Self { store: self.store.opened_again(), ..self.clone() }
     }
 }
 
@@ -70,12 +80,17 @@ impl Default for MemoryStore {
     }
 }
 
-swarm_core::records_store! {
-    MemoryStore {
-        /// Not ready only when commits of a tenant are refused. That nothing outlives the process is its
-        /// purpose and no warning.
-        ready;
-        changes;
+impl std::ops::Deref for MemoryStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
+impl From<MemoryStore> for Store {
+    fn from(store: MemoryStore) -> Self {
+        store.store
     }
 }
 

@@ -1,4 +1,4 @@
-//! The storage port of `swarm-core` on PostgreSQL 13 or later.
+//! A store of `swarm-core` on PostgreSQL 13 or later.
 //!
 //! ```no_run
 //! use swarm_core::{Committees, Swarm, SystemEntropy};
@@ -44,7 +44,7 @@ mod tls;
 mod transfer;
 mod values;
 
-use swarm_core::store::{Records, Result, TABLES};
+use swarm_core::store::{Result, Store, TABLES};
 
 pub use backend::PostgresBackend;
 pub use connect::{ConfigConnect, Connect, Opened};
@@ -54,12 +54,16 @@ pub use tokio_postgres;
 use settings::Settings;
 
 /// All tenants, in one schema of a database. Cloning shares the connections.
+///
+/// [`ready`](Store::ready) checks that the server answers, takes writes unless it is only read, and has no other layout. It warns when the
+/// server may lose acknowledged records; in strict mode that is an error. [`changes`](Store::changes) names the tenants with commits that
+/// became visible since the last call, by any process.
 #[derive(Clone)]
-pub struct PostgresStore(Records<PostgresBackend>);
+pub struct PostgresStore(Store);
 
 impl std::fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("PostgresStore").field(self.0.backend()).finish()
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
     }
 }
 
@@ -90,7 +94,7 @@ impl PostgresStore {
     /// there, the schema is missing or has another layout, the role lacks rights, or the server is not strict enough. Its
     /// source says which, without the password.
     pub async fn connect(url: &str) -> Result<Self> {
-        Ok(Self(Records::new(PostgresBackend::at(backend::parse(url)?, TABLES)?.checked().await?)))
+        Ok(Self(Store::new(PostgresBackend::at(backend::parse(url)?, TABLES)?.checked().await?)))
     }
 
     /// Creates the schema where it is missing, and connects as [`connect`](Self::connect) does. Several processes may do
@@ -99,7 +103,7 @@ impl PostgresStore {
     /// # Errors
     /// As [`connect`](Self::connect); and when the schema is missing, and the role may not create it.
     pub async fn create(url: &str) -> Result<Self> {
-        Ok(Self(Records::new(PostgresBackend::create(url, TABLES).await?)))
+        Ok(Self(Store::new(PostgresBackend::create(url, TABLES).await?)))
     }
 
     /// Uses connections that the program opens: with its own servers, TLS and passwords. Otherwise as
@@ -108,7 +112,7 @@ impl PostgresStore {
     /// # Errors
     /// As [`connect`](Self::connect).
     pub async fn over(connect: impl Connect + 'static, options: Options) -> Result<Self> {
-        Ok(Self(Records::new(PostgresBackend::over(connect, options, TABLES).await?)))
+        Ok(Self(Store::new(PostgresBackend::over(connect, options, TABLES).await?)))
     }
 
     /// Creates the schema of these options where it is missing, over a connection that the program opens.
@@ -134,7 +138,7 @@ impl PostgresStore {
     pub async fn connect_read_only(url: &str) -> Result<Self> {
         let settings = backend::parse(url)?;
         let settings = Settings { options: settings.options.read_only(), ..settings };
-        Ok(Self(Records::new(PostgresBackend::created(settings, TABLES).await?)))
+        Ok(Self(Store::new(PostgresBackend::created(settings, TABLES).await?)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
@@ -146,13 +150,16 @@ impl PostgresStore {
     }
 }
 
-swarm_core::records_store! {
-    PostgresStore {
-        /// Checks that the server answers, takes writes unless it is only read, has no other layout, and that no tenant's
-        /// commits are blocked because its log went back or the clock is too far behind it. Warns when the server may
-        /// lose acknowledged records; in strict mode that is an error.
-        ready;
-        /// Names the tenants with commits that became visible since the last call, by any process.
-        changes;
+impl std::ops::Deref for PostgresStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.0
+    }
+}
+
+impl From<PostgresStore> for Store {
+    fn from(store: PostgresStore) -> Self {
+        store.0
     }
 }

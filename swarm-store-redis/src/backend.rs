@@ -46,10 +46,6 @@ impl RedisBackend {
         })
         .await
     }
-
-    pub(crate) fn is_strict(&self) -> bool {
-        self.strict
-    }
 }
 
 impl fmt::Debug for RedisBackend {

@@ -1,4 +1,4 @@
-//! The storage port of `swarm-core` on Redis 6.2 or later, or Valkey: one server, Sentinel or Cluster.
+//! A store of `swarm-core` on Redis 6.2 or later, or Valkey: one server, Sentinel or Cluster.
 //!
 //! ```no_run
 //! use swarm_core::{Committees, Swarm, SystemEntropy};
@@ -42,18 +42,22 @@ mod snapshot;
 mod tenant;
 mod value;
 
-use swarm_core::store::{Records, Result, TABLES};
+use swarm_core::store::{Result, Store, TABLES};
 
 pub use backend::RedisBackend;
 
 /// All tenants, in Redis. Cloning shares the connections.
+///
+/// [`ready`](Store::ready) checks that the server answers, is not a replica, rejects writes rather than evicting records, and has no records
+/// of another layout. It warns when the server may lose acknowledged records; in strict mode that is an error.
+/// [`changes`](Store::changes): commits of this process are announced before they are made, and again by the next call of this; takes only by
+/// the latter. A tenant that another process announces is returned twice, the second time when its commit must have ended.
 #[derive(Clone)]
-pub struct RedisStore(Records<RedisBackend>);
+pub struct RedisStore(Store);
 
 impl std::fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let strict = self.0.backend().is_strict();
-        f.debug_struct("RedisStore").field("strict", &strict).finish_non_exhaustive()
+        f.debug_struct("RedisStore").finish_non_exhaustive()
     }
 }
 
@@ -87,7 +91,7 @@ impl RedisStore {
     /// or the server is a replica, evicts records when memory runs out, has records of another
     /// layout, or is not strict enough. Its source says which, without the address.
     pub async fn connect(url: &str) -> Result<Self> {
-        RedisBackend::connect(url, TABLES).await.map(|backend| Self(Records::new(backend)))
+        RedisBackend::connect(url, TABLES).await.map(|backend| Self(Store::new(backend)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
@@ -99,16 +103,16 @@ impl RedisStore {
     }
 }
 
-swarm_core::records_store! {
-    RedisStore {
-        /// Checks that the server answers, is not a replica, rejects writes rather than evicting records,
-        /// has no records of another layout, and that no tenant's commits are blocked because its log
-        /// went back or the clock is too far behind it. Warns when the server may lose acknowledged
-        /// records; in strict mode that is an error.
-        ready;
-        /// Commits of this process are announced before they are made, and again by the next call of this; takes
-        /// only by the latter. A tenant that another process announces is returned twice, the second time when
-        /// its commit must have ended.
-        changes;
+impl std::ops::Deref for RedisStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.0
+    }
+}
+
+impl From<RedisStore> for Store {
+    fn from(store: RedisStore) -> Self {
+        store.0
     }
 }

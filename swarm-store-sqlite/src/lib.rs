@@ -1,4 +1,4 @@
-//! The storage port of `swarm-core` in one SQLite file: durable, without a server.
+//! A store of `swarm-core` in one SQLite file: durable, without a server.
 //!
 //! ```no_run
 //! use swarm_core::{Committees, Swarm, SystemEntropy};
@@ -40,13 +40,17 @@ use std::fmt;
 use std::path::Path;
 
 use swarm_core::Timestamp;
-use swarm_core::store::{Records, Result, TABLES};
+use swarm_core::store::{Result, Store, TABLES};
 
 pub use backend::SqliteBackend;
 
 /// All tenants, in one file. Cloning shares it.
+///
+/// [`ready`](Store::ready) checks that the file can be read, and, unless it was opened to be read only, written with an ordinary commit. It
+/// warns when the disk was full within the last minute, or corrupt data was found. [`changes`](Store::changes): if a connection other than
+/// the writer's has changed the file, another process may have changed any tenant.
 #[derive(Clone)]
-pub struct SqliteStore(Records<SqliteBackend>);
+pub struct SqliteStore(Store);
 
 impl SqliteStore {
     /// Opens the file at this path, or creates it in an existing folder; may block on the disk. Uses the
@@ -55,7 +59,7 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError`](swarm_core::StoreError) when the file cannot be opened or created; is not a database, or one of
     /// another program; or has another layout. Its source says which. Whether the file can be written is reported by
-    /// [`ready`](swarm_core::Tenants::ready).
+    /// [`ready`](Store::ready).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with_clock(path, clock::system_time)
     }
@@ -69,7 +73,7 @@ impl SqliteStore {
     /// and has no -shm file, where SQLite cannot read them.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let backend = SqliteBackend::open_read_only(path, clock::system_time, TABLES)?;
-        Ok(Self(Records::new(backend)))
+        Ok(Self(Store::new(backend)))
     }
 
     /// Opens the file with this clock, for tests and simulations.
@@ -80,7 +84,7 @@ impl SqliteStore {
         path: impl AsRef<Path>,
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
     ) -> Result<Self> {
-        Ok(Self(Records::new(SqliteBackend::open(path, clock, TABLES)?)))
+        Ok(Self(Store::new(SqliteBackend::open(path, clock, TABLES)?)))
     }
 }
 
@@ -90,14 +94,16 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
-swarm_core::records_store! {
-    SqliteStore {
-        /// Checks that the file can be read, and, unless it was opened to be read only, written with an ordinary commit, and that no tenant's commits are
-        /// blocked because its log went back or the clock is too far behind it. Warns when the disk was full
-        /// within the last minute, or corrupt data was found.
-        ready;
-        /// If a connection other than the writer's has changed the file, another process may have changed any
-        /// tenant.
-        changes;
+impl std::ops::Deref for SqliteStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.0
+    }
+}
+
+impl From<SqliteStore> for Store {
+    fn from(store: SqliteStore) -> Self {
+        store.0
     }
 }

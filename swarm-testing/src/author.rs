@@ -7,7 +7,7 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::Submission;
-use swarm_core::store::{Basis, BasisQuery, Caller, MemberChange, Result, Takes};
+use swarm_core::store::{Basis, BasisQuery, Caller, MemberChange, Records, Result};
 
 /// A member with a key pair and a bearer token that are derived from its name.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Author {
     /// The error of the store.
     pub async fn basis(
         &self,
-        store: &(impl Takes + ?Sized),
+        store: &Records,
         submission: &Submission,
     ) -> Result<Basis> {
         let TakeDraft { date, subject_id, nonce, .. } = submission.draft();

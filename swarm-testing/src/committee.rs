@@ -16,8 +16,8 @@ use swarm_core::rules::committee::{CommitteeRefusal, judge};
 use swarm_core::service::{CommitteeError, CommitteeTenant, Committees, Receipt};
 use swarm_core::store::{
     Collection, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
-    CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery,
-    CommitteeTenants, DocumentDraft, LogPosition, Put, Saved, Versioned,
+    CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, DocumentDraft, LogPosition,
+    Put, Records, Saved, Store, Versioned,
 };
 
 use crate::assertions::{ensure, expect_eq, fail};
@@ -26,34 +26,34 @@ use crate::{Counter, act, day, moment, subject, unique};
 /// A test committee, the counterpart of [`TestTenant`](crate::TestTenant).
 #[derive(Clone)]
 pub struct TestCommittee {
-    tenants: Arc<dyn CommitteeTenants>,
+    tenants: Store,
     /// The tenant.
     pub id: TenantId,
-    store: Arc<dyn CommitteeStore>,
+    store: Records,
 }
 
 impl TestCommittee {
     /// The committee of a new tenant. Its name is unique even if earlier runs used the same store.
-    pub async fn fresh(tenants: Arc<dyn CommitteeTenants>) -> Self {
+    pub async fn fresh(tenants: Store) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
-        let now = tenants.open_committee(&lobby).now().await.unwrap().millis();
+        let now = tenants.open(&lobby).now().await.unwrap().millis();
         let id = format!("conformance-c-{now}-{}-{}", std::process::id(), unique());
         Self::open(tenants, TenantId::parse(id).unwrap())
     }
 
     /// Opens the committee of this tenant.
-    pub fn open(tenants: Arc<dyn CommitteeTenants>, id: TenantId) -> Self {
-        Self { store: tenants.open_committee(&id), tenants, id }
+    pub fn open(tenants: Store, id: TenantId) -> Self {
+        Self { store: tenants.open(&id), tenants, id }
     }
 
     /// The store, for calls that may fail.
-    pub fn store(&self) -> &dyn CommitteeStore {
-        &*self.store
+    pub fn store(&self) -> &Records {
+        &self.store
     }
 
     /// The service for this committee.
     pub fn service(&self) -> CommitteeTenant {
-        let committees = Committees::new(Arc::clone(&self.tenants), Counter);
+        let committees = Committees::new(self.tenants.clone(), Counter);
         committees.tenant(&self.id, CommitteeSettings::default())
     }
 
@@ -78,9 +78,9 @@ impl std::fmt::Debug for TestCommittee {
 
 macro_rules! answers {
     ($($method:ident as $call:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
-        /// The methods of the port. They panic when the store returns an error.
+        /// The methods of [`Records`]. They panic when the store returns an error.
         impl TestCommittee {$(
-            #[doc = concat!("`", stringify!($method), "` of the port.")]
+            #[doc = concat!("`", stringify!($method), "` of its records.")]
             pub async fn $call(&self, $($name: $type),*) -> $answer {
                 self.store.$method($($name),*).await.unwrap()
             }
@@ -122,14 +122,10 @@ impl TestCommittee {
         let fields: [(&str, Json); 2] = [("id", id.into()), ("name", "Aurora".into())];
         let subject = Subject::read(&mut object(fields.into())).unwrap();
         let draft = DocumentDraft {
-            held_until: None,
             key: Some(id.to_owned()),
-            group: String::new(),
+
             json: json::write(&subject),
-            replace: false,
-            guard: None,
-            quota: None,
-            act: None,
+            ..DocumentDraft::default()
         };
         let put = self.store.put_document(Collection::Subjects, &draft).await.unwrap();
         ensure!(matches!(put, Put::Created(_)), "a new document", put);

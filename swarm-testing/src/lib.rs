@@ -1,16 +1,14 @@
 //! Fixtures and the conformance suite for stores of Swarm.
 //!
-//! [`conformance!`] generates the tests of the storage port for a store, [`backend_conformance!`] those of the port of
-//! backends. The fixtures are for other
+//! [`conformance!`] generates the tests of a store, [`backend_conformance!`] those of the port of backends. The fixtures are for other
 //! tests: a [`TestTenant`] is a fresh tenant of any store, an [`Author`] a member that can sign, and the
 //! functions build minimal records.
 //!
 //! ```
-//! # use std::sync::Arc;
-//! # use swarm_core::Tenants;
+//! # use swarm_core::Store;
 //! use swarm_testing::TestTenant;
 //!
-//! # async fn filed_take_is_listed(store: Arc<dyn Tenants>) {
+//! # async fn filed_take_is_listed(store: Store) {
 //! let tenant = TestTenant::fresh(store).await;
 //! let ada = tenant.author("ada").await;
 //! let session = tenant.convened("aurora").await;

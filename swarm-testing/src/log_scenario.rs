@@ -1,6 +1,5 @@
 //! A scenario that appends every kind of log entry. It appends the same entries in every store.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::records::{day, key, keys, moment, object, session_draft};
@@ -17,7 +16,7 @@ use swarm_core::domain::{
 use swarm_core::proof::BearerToken;
 use swarm_core::rules::Submission;
 use swarm_core::service::{CommitteeTenant, Committees, Swarm, Tenant};
-use swarm_core::store::{CommitteeTenants, Tenants};
+use swarm_core::store::Store;
 use swarm_core::{Entropy, NoEntropy};
 
 /// Bytes that are the same in each run.
@@ -34,24 +33,15 @@ impl Entropy for Numbered {
 
 /// Commits every act, and takes of both interfaces, in the tenant `acme`. Calls `tick` between the acts, so that a
 /// test can advance its clock.
-pub async fn log_scenario(
-    tenants: Arc<dyn Tenants>,
-    committees: Arc<dyn CommitteeTenants>,
-    tick: impl Fn(),
-) {
+pub async fn log_scenario(store: Store, tick: impl Fn()) {
     let id = TenantId::parse("acme").unwrap();
-    log_scenario_in(&id, tenants, committees, tick).await;
+    log_scenario_in(&id, store, tick).await;
 }
 
 /// As [`log_scenario`], in this tenant.
-pub async fn log_scenario_in(
-    id: &TenantId,
-    tenants: Arc<dyn Tenants>,
-    committees: Arc<dyn CommitteeTenants>,
-    tick: impl Fn(),
-) {
-    let tenant = Swarm::new(tenants, Numbered::default()).tenant(id);
-    let committee = Committees::new(committees, Numbered::default());
+pub async fn log_scenario_in(id: &TenantId, store: Store, tick: impl Fn()) {
+    let tenant = Swarm::new(store.clone(), Numbered::default()).tenant(id);
+    let committee = Committees::new(store, Numbered::default());
     let committee = committee.tenant(id, CommitteeSettings::default());
     let (ada, token) = member_acts(&tenant, &tick).await;
     document_acts(&tenant, &token, &tick).await;

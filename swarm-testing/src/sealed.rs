@@ -9,12 +9,9 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::{Draft, MemoFilter, Refusal, TakeFilter, Warning};
 use swarm_core::service::{Error, LogQuery};
-use swarm_core::store::backend::{
-    Answer, Backend, Entry, Load, Operation, Outcome, Query, Reading, Row, Snapshot, Transaction,
-    Value,
-};
+use swarm_core::store::backend::{Answer, Backend, Entry, Operation, Query, Reading, Row, Value};
 use swarm_core::store::{
-    Changes, Collection, Readiness, Records, Result, SessionList, TakeQuery, Tenants, async_trait,
+    Collection, Interceptor, Result, SessionList, Store, TakeQuery, async_trait,
 };
 use swarm_core::{Tenant, TenantId};
 
@@ -58,7 +55,7 @@ impl SealedDesk {
     ];
 
     /// Files the takes in this tenant, which has no records. They and the memo say little, or as much as a request has room for.
-    pub async fn filed(tenants: Arc<dyn Tenants>, tenant: &str, is_large: bool) -> Self {
+    pub async fn filed(tenants: Store, tenant: &str, is_large: bool) -> Self {
         let tenant = TestTenant::open(tenants, TenantId::parse(tenant).unwrap());
         let (ada, grace) = (tenant.author("ada").await, tenant.author("grace").await);
         let draft = SessionDraft { blind: true, ..session_draft("subject") };
@@ -155,11 +152,11 @@ fn large(draft: TakeDraft) -> TakeDraft {
 /// Files takes and memos of different sizes in two tenants of a backend with the [tables](swarm_core::store::TABLES) of this
 /// release, which keeps texts, and expects that it returns as many bytes for each read.
 pub async fn sealed_reads_return_the_same_bytes(backend: impl Backend) {
-    let measured = Measured { backend, bytes: Arc::default() };
-    let bytes = Arc::clone(&measured.bytes);
-    let tenants: Arc<dyn Tenants> = Arc::new(Records::new(measured));
-    let small = SealedDesk::filed(Arc::clone(&tenants), "small", false).await;
-    let large = SealedDesk::filed(tenants, "large", true).await;
+    let measured = Arc::new(Measured::default());
+    let bytes = &measured.bytes;
+    let store = Store::new(backend).intercepted(Arc::clone(&measured));
+    let small = SealedDesk::filed(store.clone(), "small", false).await;
+    let large = SealedDesk::filed(store, "large", true).await;
     let read = async |desk: &SealedDesk, name: &str| {
         bytes.store(0, Ordering::SeqCst);
         desk.read(name).await;
@@ -175,13 +172,13 @@ pub async fn sealed_reads_return_the_same_bytes(backend: impl Backend) {
     ensure!(unsealed > 1_000 << 10, "what is sealed", unsealed);
 }
 
-/// A backend that counts the bytes of the texts and the bytes that it returns.
-struct Measured<B> {
-    backend: B,
-    bytes: Arc<AtomicUsize>,
+/// Counts the bytes of the texts and the bytes that a backend returns.
+#[derive(Default)]
+struct Measured {
+    bytes: AtomicUsize,
 }
 
-impl<B> Measured<B> {
+impl Measured {
     fn count(&self, reading: &Reading) {
         let size = reading.answers.iter().map(|answer| match answer {
             Answer::Rows { rows, joined, .. } => {
@@ -210,43 +207,16 @@ fn size_of_entry(entry: &Entry) -> usize {
 }
 
 #[async_trait]
-impl<B: Backend> Backend for Measured<B> {
-    async fn read(&self, tenant: &TenantId, op: Operation, queries: Vec<Query>) -> Result<Reading> {
-        let reading = self.backend.read(tenant, op, queries).await?;
-        self.count(&reading);
-        Ok(reading)
-    }
-
-    async fn commit(
+impl Interceptor for Measured {
+    async fn read(
         &self,
+        next: &dyn Backend,
         tenant: &TenantId,
         op: Operation,
-        transaction: Transaction,
-    ) -> Result<Outcome> {
-        self.backend.commit(tenant, op, transaction).await
-    }
-
-    async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {
-        self.backend.snapshot(tenant).await
-    }
-
-    async fn load(&self) -> Result<Box<dyn Load>> {
-        self.backend.load().await
-    }
-
-    async fn tenants(&self) -> Result<Vec<TenantId>> {
-        self.backend.tenants().await
-    }
-
-    async fn remove(&self, tenant: &TenantId) -> Result<()> {
-        self.backend.remove(tenant).await
-    }
-
-    async fn changes(&self) -> Result<Changes> {
-        self.backend.changes().await
-    }
-
-    async fn ready(&self) -> Result<Readiness> {
-        self.backend.ready().await
+        queries: Vec<Query>,
+    ) -> Result<Reading> {
+        let reading = next.read(tenant, op, queries).await?;
+        self.count(&reading);
+        Ok(reading)
     }
 }

@@ -20,24 +20,24 @@ use swarm_core::store::{
     ChallengeOffer, ChallengeSlot, Collection, Convocation, Countable, DeliveryChange,
     DeliveryQuery, Document, DocumentDraft, DocumentPage, DocumentQuery, Filed, LogPosition,
     MemberBasis, MemberChange, MemberQuery, MemberRemoval, MemberSaved, MemberTake,
-    MemberTakeQuery, MessageChange, MessageQuery, Put, Queued, QueuedMail, Saved, SessionAuthors,
-    SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext, TakeMarks,
-    TakeQuery, Takes, Tenants, TreeChange, TreeState, Versioned, WebhookBasis, WebhookChange,
+    MemberTakeQuery, MessageChange, MessageQuery, Put, Queued, QueuedMail, Records, Saved,
+    SessionAuthors, SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext,
+    TakeMarks, TakeQuery, TreeChange, TreeState, Versioned, WebhookBasis, WebhookChange,
 };
 
-/// A test tenant. It has the methods of the port without their `Result`s (they panic on an error),
+/// A test tenant. It has the methods of [`Records`] without their `Result`s (they panic on an error),
 /// and helpers for common steps of tests.
 #[derive(Clone)]
 pub struct TestTenant {
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     /// The tenant.
     pub id: TenantId,
-    store: Arc<dyn Store>,
+    store: Records,
 }
 
 impl TestTenant {
     /// A new tenant. Its name is unique even if earlier runs used the same store.
-    pub async fn fresh(tenants: Arc<dyn Tenants>) -> Self {
+    pub async fn fresh(tenants: Store) -> Self {
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open(&lobby).now().await.unwrap().millis();
         let id = format!("conformance-{now}-{}-{}", std::process::id(), unique());
@@ -45,19 +45,18 @@ impl TestTenant {
     }
 
     /// Opens this tenant.
-    pub fn open(tenants: Arc<dyn Tenants>, id: TenantId) -> Self {
+    pub fn open(tenants: Store, id: TenantId) -> Self {
         Self { store: tenants.open(&id), tenants, id }
     }
 
     /// Opens this tenant for a dry run.
     pub fn dry_run(&self) -> Self {
-        let (tenants, id) = (Arc::clone(&self.tenants), self.id.clone());
-        Self { store: tenants.open_dry_run(&id), tenants, id }
+        Self { store: self.store.dry_run(), ..self.clone() }
     }
 
     /// The store, for calls that may fail.
-    pub fn store(&self) -> &dyn Store {
-        &*self.store
+    pub fn store(&self) -> &Records {
+        &self.store
     }
 
     /// The service for this tenant.
@@ -71,7 +70,7 @@ impl TestTenant {
     }
 
     fn swarm(&self) -> Swarm {
-        Swarm::new(Arc::clone(&self.tenants), Counter)
+        Swarm::new(self.tenants.clone(), Counter)
     }
 
     /// The messages with ids higher than `after`; with `state`, only those in that state.
@@ -109,9 +108,9 @@ impl std::fmt::Debug for TestTenant {
 
 macro_rules! answers {
     ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
-        /// The methods of the port. They panic when the store returns an error.
+        /// The methods of [`Records`]. They panic when the store returns an error.
         impl TestTenant {$(
-            #[doc = concat!("`", stringify!($method), "` of the port.")]
+            #[doc = concat!("`", stringify!($method), "` of its records.")]
             pub async fn $method(&self, $($name: $type),*) -> $answer {
                 self.store.$method($($name),*).await.unwrap()
             }
@@ -377,7 +376,7 @@ pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
 /// # Errors
 /// The errors of the store.
 pub async fn takes_of(
-    store: &(impl Takes + ?Sized),
+    store: &Records,
     session: SessionId,
 ) -> store::Result<Vec<Arc<Take>>> {
     let all = TakeQuery { unsealed: true, ..TakeQuery::all(session) };

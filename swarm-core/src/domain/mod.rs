@@ -46,7 +46,6 @@ pub use declaration::{Declaration, Method, RankedStance, StanceScale};
 pub use digest::{Digest, RunningDigest};
 pub use hex::hex;
 #[cfg(feature = "service")]
-pub(crate) use hex::parse_hex;
 pub use id::{
     AttemptId, BriefId, DeliveryId, MemoId, MessageId, NoticeId, Revision, SessionId,
     SubjectSnapshotId, TakeId, TenantId, Version,

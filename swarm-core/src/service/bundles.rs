@@ -103,7 +103,7 @@ impl Tenant {
         while let Some(next) = wanted.front() {
             let skipped = last.1.0 + (next.0 - last.0.0).saturating_sub(1);
             after = after.max(Seq(skipped));
-            let batch = log_rows::rows(&*self.store, after, BATCH).await?;
+            let batch = log_rows::rows(&self.store, after, BATCH).await?;
             let Some(end) = batch.last() else { break };
             after = log_rows::seq(end);
             for row in batch.into_iter().flatten() {
@@ -125,7 +125,7 @@ impl Tenant {
     async fn openings(&self, opened: Seq) -> Result<Vec<LogRow>> {
         let (mut rows, mut after) = (Vec::new(), opened);
         loop {
-            let batch = log_rows::rows(&*self.store, after, BATCH).await?;
+            let batch = log_rows::rows(&self.store, after, BATCH).await?;
             let is_last = batch.len() < BATCH;
             after = batch.last().map_or(after, log_rows::seq);
             for row in batch {
@@ -145,7 +145,7 @@ impl Tenant {
     async fn accepted_clocks(&self, mut after: Seq, end: Seq) -> Result<Vec<LogRow>> {
         let mut clocks = Vec::new();
         while after < end {
-            let batch = log_rows::rows(&*self.store, after, BATCH).await?;
+            let batch = log_rows::rows(&self.store, after, BATCH).await?;
             let Some(last) = batch.last() else { break };
             after = log_rows::seq(last);
             let rows = batch.into_iter().flatten();

@@ -104,7 +104,7 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn follow_log(&self, cursor: Cursor, limit: usize) -> Result<Follow, Error> {
-        let rows = log_rows::rows(&*self.store, cursor.seq, limit).await;
+        let rows = log_rows::rows(&self.store, cursor.seq, limit).await;
         // Read after the rows: if it is still this log, so are they.
         let LogPosition { log, .. } = self.store.log_position().await?;
         if log != cursor.log {

@@ -76,7 +76,7 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn entries_after(&self, after: Seq, limit: usize) -> Result<Vec<Followed>, Error> {
-        let rows = super::log_rows::rows(&*self.store, after, limit).await?;
+        let rows = super::log_rows::rows(&self.store, after, limit).await?;
         self.followed(rows.iter().filter_map(|row| row.as_ref().ok())).await
     }
 

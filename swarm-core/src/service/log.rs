@@ -124,7 +124,7 @@ impl Tenant {
                 true => limit.saturating_add(1),
                 false => ROWS,
             };
-            let rows = log_rows::rows(&*self.store, page.next, count).await?;
+            let rows = log_rows::rows(&self.store, page.next, count).await?;
             looked_through += rows.len();
             page.more = rows.len() == count;
             for (entry, seq) in self.selected(rows, filter).await? {
@@ -184,7 +184,7 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn accept_store(&self, by: &Actor) -> Result<(), Error> {
-        let before = LogBefore::seen(self.store.seen_log().await?.size);
+        let before = LogBefore::seen(self.store.seen_log().size);
         Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
     }
 
@@ -252,7 +252,7 @@ impl Tenant {
     async fn rows_from(&self, seq: Seq, count: u64) -> Result<Vec<LogRow>, Error> {
         let Some(before) = seq.0.checked_sub(1) else { return Ok(Vec::new()) };
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let rows = log_rows::rows(&*self.store, Seq(before), count).await?;
+        let rows = log_rows::rows(&self.store, Seq(before), count).await?;
         Ok(rows.into_iter().map_while(Result::ok).collect())
     }
 

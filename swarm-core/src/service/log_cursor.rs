@@ -48,7 +48,7 @@ impl LogCursor {
         let mut is_first = true;
         while next < now.size {
             let left = usize::try_from(now.size.0.saturating_sub(next.0)).unwrap_or(usize::MAX);
-            let rows = log_rows::rows(&*tenant.store, next, left.min(ROWS_AT_ONCE)).await?;
+            let rows = log_rows::rows(&tenant.store, next, left.min(ROWS_AT_ONCE)).await?;
             let Some(end) = rows.last() else { return Ok(false) };
             next = log_rows::seq(end);
             let mut rows = rows.iter();

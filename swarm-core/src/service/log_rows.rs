@@ -4,7 +4,7 @@
 //! row, nor any rows together with it. Here the others are read all the same.
 
 use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionAct, TakeId};
-use crate::store::{Result, Store, StoreError, StoreErrorKind};
+use crate::store::{Records, Result, StoreError, StoreErrorKind};
 
 /// A row that the store cannot read.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub(super) fn opened_take(row: &LogRow) -> Option<TakeId> {
 }
 
 /// Up to `limit` rows after the one numbered `after`, as the store reads them.
-pub(super) async fn rows(store: &dyn Store, after: Seq, limit: usize) -> Result<Vec<Row>> {
+pub(super) async fn rows(store: &Records, after: Seq, limit: usize) -> Result<Vec<Row>> {
     match store.log(after, limit).await {
         Err(error) if error.kind() == StoreErrorKind::Corrupt => {
             let size = store.log_position().await?.size;
@@ -50,7 +50,7 @@ pub(super) async fn rows(store: &dyn Store, after: Seq, limit: usize) -> Result<
 }
 
 /// Reads so many rows, all of which there are: together where that is possible.
-async fn one_by_one(store: &dyn Store, after: Seq, count: usize) -> Result<Vec<Row>> {
+async fn one_by_one(store: &Records, after: Seq, count: usize) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
     let mut together = count.div_ceil(2);
     while rows.len() < count {

@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::proof::{BearerToken, ChallengeText};
 use crate::rules::{self, Quota, QuotaReached, Refusal, Resource};
 use crate::store::{
-    self, Caller, MemberChange, MemberQuery, MemberSaved, MessageQuery, Saved, Versioned,
+    self, Caller, MemberChange, MemberQuery, MemberSaved, MessageQuery, Records, Saved, Versioned,
 };
 
 /// The number of records read at a time by background work and erasures.
@@ -108,11 +108,12 @@ impl Tenant {
                 let member = self.store.member(&member.id).await?.member;
                 let removal = member.and_then(|member| rules::expire(&member, days, now));
                 let Some(removal) = removal else { continue };
-                let store = Arc::clone(&self.store);
-                let removed = async move { Ok((store.remove_member(&removal).await?, removal.id)) };
+                let removed = |store: Records| async move {
+                    Ok((store.remove_member(&removal).await?, removal.id))
+                };
                 let (saved, _) = self
                     .observer
-                    .commit(removed, |(saved, id)| {
+                    .commit(&self.store, removed, |(saved, id)| {
                         saved.committed(Commit::unlisted(CommittedRecord::ApplicationExpired(id)))
                     })
                     .await?;
@@ -474,11 +475,11 @@ impl Tenant {
     }
 
     async fn commit_member(&self, change: MemberChange) -> store::Result<(MemberSaved, Member)> {
-        let store = Arc::clone(&self.store);
-        let commit = async move { Ok((store.save_member(&change).await?, change)) };
+        let commit =
+            |store: Records| async move { Ok((store.save_member(&change).await?, change)) };
         let (saved, change) = self
             .observer
-            .commit(commit, |(saved, change)| {
+            .commit(&self.store, commit, |(saved, change)| {
                 (*saved == MemberSaved::Saved).then(|| Commit::member(change))
             })
             .await?;

@@ -42,7 +42,7 @@ use self::observer::{Observation, TenantObserver};
 use crate::domain::{Quotas, TenantId, Timestamp, WebhookSettings};
 use crate::proof::{Entropy, NoEntropy, Zeros};
 use crate::rules::{MailText, StandardMailText};
-use crate::store::{Countable, Readiness, Store, Tenants};
+use crate::store::{Countable, Readiness, Records, Store};
 
 pub use agenda::{Agenda, AgendaCode, AgendaItem, FineItem};
 pub use committee::{CommitteeTenant, Committees, DayFiling, Generated, Receipt};
@@ -78,7 +78,7 @@ pub use webhooks::{
 /// All tenants, served by one store.
 #[derive(Clone)]
 pub struct Swarm {
-    tenants: Arc<dyn Tenants>,
+    store: Store,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
     observer: Option<Observation>,
@@ -87,9 +87,9 @@ pub struct Swarm {
 
 impl Swarm {
     /// A service on this store, with this source of randomness.
-    pub fn new(tenants: impl Tenants + 'static, entropy: impl Entropy + 'static) -> Self {
+    pub fn new(store: impl Into<Store>, entropy: impl Entropy + 'static) -> Self {
         Self {
-            tenants: Arc::new(tenants),
+            store: store.into(),
             entropy: Arc::new(entropy),
             mail_text: Arc::new(StandardMailText),
             observer: None,
@@ -128,8 +128,7 @@ impl Swarm {
     /// that serves the tenant takes the handle of its site instead, which has what its configuration says.
     pub fn tenant(&self, id: &TenantId) -> Tenant {
         Tenant {
-            store: self.tenants.open(id),
-            tenants: Arc::clone(&self.tenants),
+            store: self.store.open(id),
             is_dry_run: false,
             entropy: Arc::clone(&self.entropy),
             mail_text: Arc::clone(&self.mail_text),
@@ -147,7 +146,7 @@ impl Swarm {
     /// # Errors
     /// [`Error::Store`] when it does not answer, or must not be used.
     pub async fn ready(&self) -> Result<Readiness, Error> {
-        Ok(self.tenants.ready().await?)
+        Ok(self.store.ready().await?)
     }
 }
 
@@ -160,9 +159,7 @@ impl fmt::Debug for Swarm {
 /// One tenant: its members, sessions, takes and documents.
 #[derive(Clone)]
 pub struct Tenant {
-    store: Arc<dyn Store>,
-    /// The store, which opens the tenant once more for a dry run.
-    tenants: Arc<dyn Tenants>,
+    store: Records,
     is_dry_run: bool,
     entropy: Arc<dyn Entropy>,
     mail_text: Arc<dyn MailText>,
@@ -235,7 +232,7 @@ impl Tenant {
     #[must_use]
     pub fn dry_run(&self) -> Self {
         Self {
-            store: self.tenants.open_dry_run(self.id()),
+            store: self.store.dry_run(),
             is_dry_run: true,
             entropy: Arc::new(Zeros),
             observer: self.observer.silent(),

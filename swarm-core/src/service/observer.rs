@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::{
-    Actor, LogEntry, Member, MemberId, Message, OperatorAct, Session, Take, TenantId,
+    Actor, LogEntry, Member, MemberId, Message, OperatorAct, Seq, Session, Take, TenantId,
 };
 use crate::rules::{Act, Convocation};
 use crate::store::{
-    self, Collection, CommitteeDayChange, CommitteeMemberChange, Document, MemberChange,
+    self, Collection, CommitteeDayChange, CommitteeMemberChange, Document, MemberChange, Records,
     StoreError, reply,
 };
 
@@ -43,9 +43,11 @@ pub struct Commit<'a> {
     /// The record that was written, as it is stored.
     pub record: CommittedRecord<'a>,
     /// What was done, as the log or the list of operators' acts names it, such as `session.state` (API.md, 7.11 and 11.2).
-    /// `None` for a change that neither of them has. The number of an entry of the log is in what
-    /// [`Tenant::follow_log`](super::Tenant::follow_log) returns.
+    /// `None` for a change that neither of them has.
     pub act: Option<Cow<'static, str>>,
+    /// The number of the last entry that the commit appended to the log. `None` if it appended none, or if the store committed it
+    /// together with others and says only where they ended; [`Tenant::follow_log`](super::Tenant::follow_log) has every number.
+    pub entry: Option<Seq>,
     /// The operator who did it, [`Actor::SCHEDULE`] or [`Actor::MEMBER`]. `None` where neither of them names anybody.
     pub by: Option<Actor>,
 }
@@ -53,12 +55,12 @@ pub struct Commit<'a> {
 impl<'a> Commit<'a> {
     /// A commit of a change that no list of acts has.
     pub(super) fn unlisted(record: CommittedRecord<'a>) -> Self {
-        Self { record, act: None, by: None }
+        Self { record, act: None, entry: None, by: None }
     }
 
     /// A commit of something that a member filed.
     fn filed(record: CommittedRecord<'a>, event: &'static str) -> Self {
-        Self { record, act: Some(Cow::Borrowed(event)), by: Some(Actor::MEMBER) }
+        Self { record, act: Some(Cow::Borrowed(event)), entry: None, by: Some(Actor::MEMBER) }
     }
 
     pub(super) fn take(take: &'a Take) -> Self {
@@ -82,7 +84,7 @@ impl<'a> Commit<'a> {
     /// A commit that computed the result of a session. Its entry in the log says that the session has another state.
     pub(super) fn aggregated(session: &'a Session, by: Actor) -> Self {
         let act = Some(Cow::Borrowed("session.state"));
-        Self { record: CommittedRecord::Session(session), act, by: Some(by) }
+        Self { record: CommittedRecord::Session(session), act, entry: None, by: Some(by) }
     }
 
     pub(super) fn member(change: &'a MemberChange) -> Self {
@@ -113,7 +115,7 @@ impl<'a> Commit<'a> {
     /// A commit with its entry in the log.
     fn logged(record: CommittedRecord<'a>, entry: Option<&LogEntry>) -> Self {
         let act = entry.map(|entry| Cow::Owned(entry.event()));
-        Self { record, act, by: entry.and_then(LogEntry::by).cloned() }
+        Self { record, act, entry: None, by: entry.and_then(LogEntry::by).cloned() }
     }
 
     /// A commit with its entry in the log, or else the act of the operator who made it.
@@ -124,7 +126,7 @@ impl<'a> Commit<'a> {
     ) -> Self {
         match (entry, operator_act) {
             (None, Some(OperatorAct { by, act, .. })) => {
-                Self { record, act: Some(act.clone()), by: by.clone() }
+                Self { record, act: Some(act.clone()), entry: None, by: by.clone() }
             }
             _ => Self::logged(record, entry),
         }
@@ -195,25 +197,31 @@ impl TenantObserver {
         &self.tenant
     }
 
-    /// Runs a commit, and reports what `reported` returns of its outcome. With an observer, both run in a task, so that
+    /// Runs a commit on these records, and reports what `reported` returns of its outcome. With an observer, both run in a task, so that
     /// dropping this future prevents neither.
     ///
     /// # Errors
     /// The error of the commit; [`StoreErrorKind::Unavailable`](store::StoreErrorKind::Unavailable) when the task was cancelled.
-    pub(super) async fn commit<T: Send + 'static>(
+    pub(super) async fn commit<T: Send + 'static, F>(
         &self,
-        commit: impl Future<Output = store::Result<T>> + Send + 'static,
+        records: &Records,
+        commit: impl FnOnce(Records) -> F,
         reported: impl for<'a> FnOnce(&'a T) -> Option<Commit<'a>> + Send + 'static,
-    ) -> store::Result<T> {
+    ) -> store::Result<T>
+    where
+        F: Future<Output = store::Result<T>> + Send + 'static,
+    {
         let Some(Observation { observer, spawn }) = self.observer.clone() else {
-            return commit.await;
+            return commit(records.clone()).await;
         };
         let (reply, answer) = reply();
         let tenant = self.tenant.clone();
+        let records = records.noting_entries();
+        let commit = commit(records.clone());
         spawn(Box::pin(async move {
             let outcome = commit.await;
             if let Some(commit) = outcome.as_ref().ok().and_then(reported) {
-                observer.committed(&tenant, commit);
+                observer.committed(&tenant, Commit { entry: records.last_entry(), ..commit });
             }
             reply.send(outcome);
         }));

@@ -12,7 +12,9 @@ use crate::domain::{
     SessionId, SessionState,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
-use crate::store::{self, MessageQuery, Queued, Saved, SessionAuthors, StoreError, Versioned};
+use crate::store::{
+    self, MessageQuery, Queued, Records, Saved, SessionAuthors, StoreError, Versioned,
+};
 
 /// Sends mail.
 #[async_trait]
@@ -251,10 +253,11 @@ impl Tenant {
     }
 
     async fn save_message(&self, change: MessageChange) -> store::Result<(Saved, Message)> {
-        let store = Arc::clone(&self.store);
-        let commit = async move { Ok((store.save_message(&change).await?, change.message)) };
+        let commit = |store: Records| async move {
+            Ok((store.save_message(&change).await?, change.message))
+        };
         self.observer
-            .commit(commit, |(saved, message)| {
+            .commit(&self.store, commit, |(saved, message)| {
                 saved.committed(Commit::unlisted(CommittedRecord::Message(message)))
             })
             .await

@@ -9,7 +9,7 @@ use crate::domain::{
     Attribution, MemberState, Schedule, Session, SessionDraft, SessionId, SessionState, Timestamp,
 };
 use crate::rules::{self, Refusal, Resource, ScheduledWindow};
-use crate::store::{Collection, DocumentQuery, MemberQuery, SessionQuery};
+use crate::store::{Collection, DocumentQuery, MemberQuery, Records, SessionQuery};
 
 /// The most sessions of one state, the newest first, among which a round looks for those whose next state is due.
 const MAX_SESSIONS: usize = 1_000;
@@ -178,12 +178,13 @@ impl Tenant {
     ) -> Result<Option<Arc<Session>>, Error> {
         let draft = self.draft_for(window).await?;
         let convocation = rules::convene(&draft, &Attribution::SCHEDULE);
-        let (store, name) = (Arc::clone(&self.store), window.name());
-        let convened =
-            async move { Ok((store.convene_once(&name, &convocation).await?, convocation)) };
+        let name = window.name();
+        let convened = |store: Records| async move {
+            Ok((store.convene_once(&name, &convocation).await?, convocation))
+        };
         let (session, _) = self
             .observer
-            .commit(convened, |(convened, convocation)| {
+            .commit(&self.store, convened, |(convened, convocation)| {
                 convened.as_deref().map(|session| Commit::convened(session, convocation))
             })
             .await?;

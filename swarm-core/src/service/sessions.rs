@@ -13,8 +13,8 @@ use crate::domain::{
 };
 use crate::rules::{self, PublicTake, Refusal, Resource};
 use crate::store::{
-    Aggregation, MemberQuery, Saved, SessionAuthors, SessionChange, SessionList, SessionQuery,
-    SessionTakes, SummaryQuery, TakeQuery, Versioned,
+    Aggregation, MemberQuery, Records, Saved, SessionAuthors, SessionChange, SessionList,
+    SessionQuery, SessionTakes, SummaryQuery, TakeQuery, Versioned,
 };
 
 /// Maximum number of sessions in one state that are searched for those that accept takes.
@@ -92,11 +92,14 @@ impl Tenant {
         by: &Attribution,
     ) -> Result<Arc<Session>, Error> {
         self.check_draft(draft).await?;
-        let (store, convocation) = (Arc::clone(&self.store), rules::convene(draft, by));
-        let convened = async move { Ok((store.convene(&convocation).await?, convocation)) };
+        let convocation = rules::convene(draft, by);
+        let convened =
+            |store: Records| async move { Ok((store.convene(&convocation).await?, convocation)) };
         let (session, _) = self
             .observer
-            .commit(convened, |(session, convocation)| Some(Commit::convened(session, convocation)))
+            .commit(&self.store, convened, |(session, convocation)| {
+                Some(Commit::convened(session, convocation))
+            })
             .await?;
         Ok(session)
     }
@@ -501,12 +504,11 @@ impl Tenant {
     ) -> Result<Arc<Session>, Error> {
         if to == SessionState::Aggregated {
             let aggregation = Aggregation { session: id, by: by.clone() };
-            let store = Arc::clone(&self.store);
-            let aggregated = async move { store.aggregate(&aggregation).await };
+            let aggregated = |store: Records| async move { store.aggregate(&aggregation).await };
             let by = by.by.clone();
             let mut session = self
                 .observer
-                .commit(aggregated, |aggregated| {
+                .commit(&self.store, aggregated, |aggregated| {
                     aggregated.as_deref().ok().map(|session| Commit::aggregated(session, by))
                 })
                 .await??;
@@ -712,11 +714,11 @@ impl Tenant {
     }
 
     async fn saved(&self, change: SessionChange) -> Result<Option<Arc<Session>>, Error> {
-        let store = Arc::clone(&self.store);
-        let commit = async move { Ok((store.save_session(&change).await?, change)) };
+        let commit =
+            |store: Records| async move { Ok((store.save_session(&change).await?, change)) };
         let (saved, change) = self
             .observer
-            .commit(commit, |(saved, change)| {
+            .commit(&self.store, commit, |(saved, change)| {
                 saved.committed(Commit::session(&change.session, &change.acts))
             })
             .await?;

@@ -17,8 +17,8 @@ use crate::rules::{
     RosterNotice, Submission, Warning,
 };
 use crate::store::{
-    self, Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Revisions,
-    SessionQuery, StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
+    self, Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Records,
+    Revisions, SessionQuery, StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -206,10 +206,9 @@ impl Tenant {
     }
 
     async fn file(&self, filing: Filing) -> store::Result<Filed> {
-        let store = Arc::clone(&self.store);
-        let commit = async move { store.file(&filing).await };
+        let commit = |store: Records| async move { store.file(&filing).await };
         self.observer
-            .commit(commit, |filed| match filed {
+            .commit(&self.store, commit, |filed| match filed {
                 Filed::Filed(take, _) => Some(Commit::take(take)),
                 _ => None,
             })
@@ -312,7 +311,7 @@ impl Tenant {
     /// The number of the log that cached facts must belong to; `None` when caching is off.
     async fn log_of_cache(&self) -> Result<Option<u64>, StoreError> {
         match self.cache.is_enabled() {
-            true => Ok(Some(self.store.seen_log().await?.log)),
+            true => Ok(Some(self.store.seen_log().log)),
             false => Ok(None),
         }
     }
@@ -464,7 +463,7 @@ impl Tenant {
             let start = Seq(end.0.saturating_sub(at_once).max(last));
             at_once = LOG_ROWS_AT_ONCE.min(2 * at_once);
             let rows = usize::try_from(end.0 - start.0).unwrap_or_default();
-            let rows = log_rows::rows(&*self.store, start, rows).await?;
+            let rows = log_rows::rows(&self.store, start, rows).await?;
             if rows.iter().any(Result::is_err) {
                 // One that cannot be read may be of a later take.
                 authors = None;
@@ -568,11 +567,12 @@ impl Tenant {
     }
 
     async fn marked(&self, marks: TakeMarks) -> Result<Option<(Timestamp, TakeMarks)>, Error> {
-        let store = Arc::clone(&self.store);
-        let commit = async move { Ok(store.mark_takes(&marks).await?.map(|at| (at, marks))) };
+        let commit = |store: Records| async move {
+            Ok(store.mark_takes(&marks).await?.map(|at| (at, marks)))
+        };
         Ok(self
             .observer
-            .commit(commit, |marked| {
+            .commit(&self.store, commit, |marked| {
                 marked.as_ref().map(|(_, marks)| Commit::session(&marks.session, &marks.acts))
             })
             .await?)

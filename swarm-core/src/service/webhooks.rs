@@ -15,7 +15,7 @@ use crate::domain::{
     Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, MemberId, NoticeDraft, NoticeId,
     OperatorAct, Session, SessionState, Timestamp, Version, Webhook, WebhookSettings,
 };
-use crate::proof::{log_line, webhook_signature};
+use crate::proof::{hex, log_line, webhook_signature};
 use crate::rules::{
     self, CLOSING_EVENT, DeliveryFault, MAX_QUEUED_DELIVERIES, Refusal, Resource, STORE_REFUSED,
     WebhookChange,
@@ -218,7 +218,7 @@ impl Tenant {
         end.log = position.log;
         // Shorter: the store went back without its webhooks.
         end.seq = end.seq.min(position.size);
-        for row in log_rows::rows(&*self.store, end.seq, EVENTS).await? {
+        for row in log_rows::rows(&self.store, end.seq, EVENTS).await? {
             end.seq = log_rows::seq(&row);
             let Ok(row) = row else { continue };
             if !rules::is_past_delivery(row.at, now) {
@@ -328,7 +328,8 @@ impl Tenant {
         match &condition {
             StoreCondition::Refused(reason) => {
                 // Nothing is committed meanwhile, so the position names the refusal.
-                let LogPosition { log, size, last } = self.store.log_position().await?;
+                let LogPosition { log, size, commit } = self.store.log_position().await?;
+                let last = commit.map(|commit| hex(&commit.0)).unwrap_or_default();
                 let notice = rules::store_condition(false, &format!("{log} {size} {last}"), reason);
                 let (Saved::Saved | Saved::Stale) = self.store.save_notice(&notice).await?;
             }

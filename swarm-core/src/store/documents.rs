@@ -1,56 +1,10 @@
-//! The part of the port for documents: records that are written once or replaced as a whole.
+//! Documents: records that are written once or replaced as a whole.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::{Act, Result};
+use super::Act;
 use crate::domain::{Invalid, MemberId, Session, SessionId, Timestamp, Version};
 use crate::rules::DocumentQuota;
-
-/// Documents. Their content is opaque to a store.
-#[async_trait]
-pub trait Documents: Send + Sync {
-    /// The document with this key. While the text of a document is held ([`DocumentDraft::held_until`]), no read but
-    /// [`whole_document`](Self::whole_document) may take longer if it is long: the text is then empty, and
-    /// [`Document::held`] says why.
-    async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>>;
-
-    /// The same document with its text, also while that is held.
-    async fn whole_document(&self, collection: Collection, key: &str) -> Result<Option<Document>>;
-
-    /// The documents of a collection, or of a group in it, by id.
-    async fn documents(&self, collection: Collection, group: Option<&str>)
-    -> Result<Vec<Document>>;
-
-    /// The documents of a collection with keys after `query.after`, in the order of the UTF-8 bytes of
-    /// their keys, all at one position of the log. The page ends after `query.limit` documents, or before
-    /// the document whose text would make it larger than `query.bytes` in total; it has at least one
-    /// document if there is any. A store should use an index.
-    async fn document_page(
-        &self,
-        collection: Collection,
-        query: &DocumentQuery,
-    ) -> Result<DocumentPage>;
-
-    /// Writes a document, durably. A new one gets the next id of the collection, from 1, and the
-    /// store's time. A replacement keeps the id and the time of the old one; the entry of its act is made
-    /// with that id and the time of the commit. Returns the stored
-    /// document; or, with nothing written:
-    /// - [`Put::Stale`] when the record that `draft.guard` names has another version;
-    /// - [`Put::Exists`] when there is a document with this key and `draft.replace` is not set;
-    /// - [`Put::Full`] when a new one would exceed the count of `draft.quota`;
-    /// - [`Put::NoRoom`] when the texts of all documents in collections that
-    ///   [have a limited size](Collection::has_limited_size) would exceed its bytes, and the text is
-    ///   longer than the one that it replaces. Keep a counter of these bytes, which every write to such
-    ///   a collection changes in its commit.
-    ///
-    /// Times increase with ids, unless an operator accepted a clock that is behind the log. So a
-    /// count of n is reached if the n-th newest document of the group or collection
-    /// [counts](crate::rules::DocumentCount::counts). After an operator accepted such a clock, this may
-    /// refuse too much for a day.
-    async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put>;
-}
 
 /// A kind of document. Keys and ids are unique within each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -133,7 +87,7 @@ impl std::str::FromStr for Collection {
 }
 
 /// A document to write.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DocumentDraft {
     /// Its key: any text of up to a few hundred characters, U+0000 included. `None`: its id in decimal
     /// digits. Without a key, a caller that repeats a write after an error may create two documents.
@@ -155,7 +109,7 @@ pub struct DocumentDraft {
 }
 
 impl DocumentDraft {
-    /// The document by which [`convene_once`](super::Sessions::convene_once) claims an occasion, in
+    /// The document by which [`convene_once`](super::Records::convene_once) claims an occasion, in
     /// [`Collection::Occasions`]: its key is the occasion, its text the id of the session in decimal digits.
     pub fn of_occasion(occasion: &str, session: SessionId) -> Self {
         Self {

@@ -1,25 +1,23 @@
-//! Interceptors: decorators that wrap some of the calls to a store.
+//! Interceptors: decorators of a store.
 
 use std::sync::Arc;
 
-use super::methods::port_methods;
-use super::{
-    Clock, Committee, CommitteeStore, CommitteeTenants, Counts, Documents, Log, Members, Outbox,
-    Readiness, Result, Sessions, Store, Takes, Tenants, Webhooks, async_trait,
-};
+use super::backend::{Backend, Load, Operation, Outcome, Query, Reading, Snapshot, Transaction};
+use super::{Changes, Readiness, Result, async_trait};
 use crate::domain::TenantId;
 
-/// Declares [`Interceptor`], whose default methods forward the call, and the wrapper that applies it.
+/// Declares [`Interceptor`], whose default methods pass the call on, and the backend that applies one.
 macro_rules! intercept {
-    ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {
-        /// A decorator of store calls, used with [`Intercepted`]. It has every method of the port,
-        /// with the store as an additional argument `next`. The default implementations forward the
-        /// call to `next`.
+    ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
+        /// A decorator of a store: it has the methods of a [`Backend`], with the backend as an additional argument `next`. The default
+        /// implementations pass the call on. [`Store::intercepted`](super::Store::intercepted) applies it, for all tenants.
         ///
         /// ```
         /// use std::sync::atomic::{AtomicU64, Ordering};
         ///
-        /// use swarm_core::store::{Filed, Filing, Interceptor, Result, Takes, async_trait};
+        /// use swarm_core::TenantId;
+        /// use swarm_core::store::backend::{Backend, Decision, Operation, Outcome, Transaction};
+        /// use swarm_core::store::{Interceptor, Result, async_trait};
         ///
         /// /// Counts the takes that are filed.
         /// #[derive(Default)]
@@ -27,80 +25,50 @@ macro_rules! intercept {
         ///
         /// #[async_trait]
         /// impl Interceptor for CountFilings {
-        ///     async fn file(&self, next: &dyn Takes, filing: &Filing) -> Result<Filed> {
-        ///         let filed = next.file(filing).await?;
-        ///         self.0.fetch_add(u64::from(matches!(filed, Filed::Filed(..))), Ordering::Relaxed);
-        ///         Ok(filed)
+        ///     async fn commit(
+        ///         &self,
+        ///         next: &dyn Backend,
+        ///         tenant: &TenantId,
+        ///         op: Operation,
+        ///         transaction: Transaction,
+        ///     ) -> Result<Outcome> {
+        ///         let outcome = next.commit(tenant, op, transaction).await?;
+        ///         let is_filed = op == "file" && matches!(outcome.decision, Decision::Committed(_));
+        ///         self.0.fetch_add(u64::from(is_filed), Ordering::Relaxed);
+        ///         Ok(outcome)
         ///     }
         /// }
         /// ```
         #[async_trait]
-        pub trait Interceptor: Send + Sync + 'static {$($(
-            #[doc = concat!("[`", stringify!($part), "::", stringify!($method), "`].")]
-            async fn $method(&self, next: &dyn $part, $($name: $type),*) -> Result<$answer> {
+        pub trait Interceptor: Send + Sync + 'static {$(
+            #[doc = concat!("[`Backend::", stringify!($method), "`].")]
+            async fn $method(&self, next: &dyn Backend, $($name: $type),*) -> Result<$answer> {
                 next.$method($($name),*).await
             }
-        )*)*}
+        )*}
 
-        $(
-            #[async_trait]
-            impl<S: $part + ?Sized, I: Interceptor> $part for InterceptedTenant<S, I> {$(
-                async fn $method(&self, $($name: $type),*) -> Result<$answer> {
-                    self.interceptor.$method(&self.store, $($name),*).await
-                }
-            )*}
-        )*
+        #[async_trait]
+        impl<I: Interceptor> Backend for Intercepted<I> {$(
+            async fn $method(&self, $($name: $type),*) -> Result<$answer> {
+                self.interceptor.$method(&*self.next, $($name),*).await
+            }
+        )*}
     };
 }
 
-port_methods!(
-    intercept: Clock Members Sessions Takes Documents Outbox Log Webhooks Counts Committee
-);
-
-/// A store whose calls pass through an [`Interceptor`].
-#[derive(Debug)]
-pub struct Intercepted<T, I> {
-    store: T,
-    interceptor: Arc<I>,
+intercept! {
+    read(tenant: &TenantId, op: Operation, queries: Vec<Query>) -> Reading;
+    commit(tenant: &TenantId, op: Operation, transaction: Transaction) -> Outcome;
+    snapshot(tenant: &TenantId) -> Box<dyn Snapshot>;
+    load() -> Box<dyn Load>;
+    tenants() -> Vec<TenantId>;
+    remove(tenant: &TenantId) -> ();
+    changes() -> Changes;
+    ready() -> Readiness;
 }
 
-impl<T, I: Interceptor> Intercepted<T, I> {
-    /// Puts an interceptor in front of a store, for all tenants.
-    pub fn new(store: T, interceptor: Arc<I>) -> Self {
-        Self { store, interceptor }
-    }
-
-    fn tenant<S: ?Sized>(&self, store: Arc<S>) -> Arc<InterceptedTenant<S, I>> {
-        Arc::new(InterceptedTenant { store, interceptor: Arc::clone(&self.interceptor) })
-    }
-}
-
-#[async_trait]
-impl<T: Tenants, I: Interceptor> Tenants for Intercepted<T, I> {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.tenant(self.store.open(tenant))
-    }
-
-    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        self.tenant(self.store.open_dry_run(tenant))
-    }
-
-    async fn ready(&self) -> Result<Readiness> {
-        self.store.ready().await
-    }
-}
-
-impl<T: CommitteeTenants, I: Interceptor> CommitteeTenants for Intercepted<T, I> {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.tenant(self.store.open_committee(tenant))
-    }
-
-    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        self.tenant(self.store.open_committee_dry_run(tenant))
-    }
-}
-
-struct InterceptedTenant<S: ?Sized, I> {
-    store: Arc<S>,
-    interceptor: Arc<I>,
+/// A backend whose calls pass through an [`Interceptor`].
+pub(super) struct Intercepted<I> {
+    pub(super) next: Arc<dyn Backend>,
+    pub(super) interceptor: Arc<I>,
 }

@@ -1,27 +1,8 @@
-//! The part of the port for the outbox.
+//! The outbox: queries, and outcomes.
 
-use async_trait::async_trait;
+use crate::domain::{MailState, MessageId, Timestamp};
 
-use super::{Result, Saved};
-use crate::domain::{MailState, Message, MessageId, Timestamp};
-use crate::rules::{MessageChange, QueuedMail, Versioned};
-
-/// The messages to members. A message is created by the change of a member, with
-/// [`MemberChange::mail`](crate::rules::MemberChange::mail), or by [`queue_message`](Self::queue_message).
-#[async_trait]
-pub trait Outbox: Send + Sync {
-    /// The messages that match, by id. A store should use an index and not scan the others.
-    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>>;
-
-    /// Writes a message, atomically. Returns [`Saved::Stale`] unless the stored version is
-    /// `change.expected`.
-    async fn save_message(&self, change: &MessageChange) -> Result<Saved>;
-
-    /// Queues a message, atomically. The guards of a reminder are those that [`Queued`] names.
-    async fn queue_message(&self, mail: &QueuedMail) -> Result<Queued>;
-}
-
-/// The outcome of [`Outbox::queue_message`].
+/// The outcome of [`Records::queue_message`](super::Records::queue_message).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Queued {

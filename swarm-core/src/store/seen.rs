@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Result, StoreError, StoreErrorKind};
+use super::backend::CommitId;
+use super::{Result, StoreErrorKind};
 use crate::domain::{Seq, TenantId};
 
 /// The position of a tenant's log.
@@ -14,44 +15,14 @@ pub struct LogPosition {
     pub log: u64,
     /// The number of the last row; 0 while there is none.
     pub size: Seq,
-    /// A fingerprint of the last row, made by the store: at most a few hundred bytes. It
-    /// distinguishes rows with the same number. Empty while there is none.
-    pub last: Arc<str>,
+    /// The commit that appended the last row. It distinguishes rows with the same number. `None` while there is no row.
+    pub commit: Option<CommitId>,
 }
 
 impl Default for LogPosition {
     /// The position of an empty log.
     fn default() -> Self {
-        Self { log: 1, size: Seq(0), last: Arc::from("") }
-    }
-}
-
-impl LogPosition {
-    /// Checks, inside a commit, that the stored log continues from this position: `log` is its
-    /// number, and `row` the fingerprint of its row with the number [`size`](Self::size), if any.
-    ///
-    /// # Errors
-    /// [`StoreErrorKind::WentBack`] when it does not: nothing may be committed then.
-    /// [`StoreErrorKind::Contended`] when a newer log has begun: decisions based on facts of the
-    /// old one must be made again.
-    pub fn check_commit(&self, log: u64, row: Option<&str>) -> Result<()> {
-        if self.size > Seq(0) && log > self.log {
-            return Err(StoreError::contended("commit", "another log has begun"));
-        }
-        self.check_facts(log, row)
-    }
-
-    /// Checks, when facts are read, that the stored log continues from this position or is a newer
-    /// one.
-    ///
-    /// # Errors
-    /// [`StoreErrorKind::WentBack`] when it does not.
-    pub fn check_facts(&self, log: u64, row: Option<&str>) -> Result<()> {
-        let is_same = log == self.log && row == Some(&*self.last);
-        if self.size == Seq(0) || log > self.log || is_same {
-            return Ok(());
-        }
-        Err(StoreError::went_back("commit"))
+        Self { log: 1, size: Seq(0), commit: None }
     }
 }
 
@@ -76,9 +47,9 @@ impl SeenLog {
         self.lock().clone()
     }
 
-    /// Records a position, unless a later one was seen already. Call it with the position after a commit, and
-    /// with one that a read found if [`LogPosition::check_facts`] holds. After a commit that failed with
-    /// [`StoreErrorKind::Contended`], read the position and record it, because a new log may have begun.
+    /// Records a position, unless a later one was seen already. Called with the position after a commit, and with one that a read
+    /// found if it continues the one seen. After a commit that failed with [`StoreErrorKind::Contended`], the position is read and
+    /// recorded, because a new log may have begun.
     pub fn advance(&self, to: LogPosition) {
         let mut seen = self.lock();
         if (to.log, to.size) > (seen.log, seen.size) {
@@ -86,15 +57,14 @@ impl SeenLog {
         }
     }
 
-    /// Blocks the tenant as one whose log went back. From now on, commits are compared with a fingerprint that
+    /// Blocks the tenant as one whose log went back. From now on, commits are compared with a commit that
     /// no row has, until a log with a higher number begins. Does nothing if a log with a higher number than
     /// `log` was seen already.
     pub fn mark_went_back(&self, log: u64, size: Seq) {
-        const NO_FINGERPRINT: &str = "signed otherwise";
         let mut seen = self.lock();
         if log >= seen.log {
             let size = size.max(seen.size).max(Seq(1));
-            *seen = LogPosition { log, size, last: Arc::from(NO_FINGERPRINT) };
+            *seen = LogPosition { log, size, commit: Some(CommitId::NONE) };
             self.is_blocked.store(true, Ordering::Relaxed);
         }
     }
@@ -109,7 +79,7 @@ impl SeenLog {
     }
 
     /// Begins a commit. When the returned guard is dropped, the tenant is marked as changed, even
-    /// if the outcome is unknown. For a store that is a [`ChangeFeed`](super::ChangeFeed).
+    /// if the outcome is unknown. For [`Store::changes`](super::Store::changes).
     pub fn changing(&self) -> Changing<'_> {
         Changing(self)
     }
@@ -153,7 +123,7 @@ impl SeenLogs {
     }
 
     /// Rechecks all blocked tenants and one other, as a sample: a failure of the whole store shows
-    /// in any tenant. Used by [`ready`](super::Tenants::ready).
+    /// in any tenant. Used by [`Store::ready`](super::Store::ready).
     ///
     /// # Errors
     /// The error of the first tenant that may not commit.

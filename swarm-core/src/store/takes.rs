@@ -1,77 +1,12 @@
-//! The part of the port for takes.
+//! Takes: queries, answers and outcomes.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::{Result, Versioned};
+use super::Versioned;
 use crate::domain::{
     Day, MemberId, Nonce, Seq, Session, SessionId, SessionSummary, StoredTake, SubjectId, Take,
-    TakeId, TakeOnFile, Timestamp, TokenHash,
+    TakeId, TokenHash,
 };
-use crate::rules::{Basis, Filing, TakeMarks};
-
-/// Takes.
-#[async_trait]
-pub trait Takes: Send + Sync {
-    /// The facts that a submission is judged on, read in one round trip. [`Basis::now`] is not
-    /// earlier than any commit that the other facts show: see
-    /// [`time_of_read`](super::time_of_read). The read fails if the log does not continue from the
-    /// position seen ([`LogPosition::check_facts`](super::LogPosition::check_facts)).
-    async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis>;
-
-    /// Files a take, atomically and durably, in one round trip.
-    ///
-    /// To ensure correctness, check in this order and write nothing before the last check, after
-    /// that of the log ([`LogPosition::check_commit`](super::LogPosition::check_commit)):
-    /// 1. if the member's nonce was used by this attempt (a client library may send a commit
-    ///    twice), return the same result as then, [`Filed::Filed`], even if the clock is too far behind;
-    /// 2. unless the versions of the member and of the session are those of the filing, and the
-    ///    session is the newest (highest id) of [`Filing::newest_of`], return [`Filed::Stale`];
-    /// 3. read the store's clock, once and inside the critical section of the commit (not while it
-    ///    waits for a lock); if it is past `commit_deadline`, return [`Filed::Late`];
-    /// 4. if the member has used the nonce, return [`Filed::NonceUsed`];
-    /// 5. unless the filing's revision is the one after the member's latest in the session, return
-    ///    [`Filed::RevisionTaken`];
-    /// 6. record [`Filing::take`] with the next id and the time of step 3, and the nonce as used.
-    ///    The versions of the member and of the session do not change.
-    async fn file(&self, filing: &Filing) -> Result<Filed>;
-
-    /// A take, and the id of the revision that superseded it.
-    ///
-    /// Of a take of a sealed session, the reads here and those of the log return a [`StoredTake::Sealed`]. The time that one
-    /// takes must not depend on what is sealed: the store neither reads nor parses that.
-    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile<StoredTake>>>;
-
-    /// A take among those of its session, read at one position of the log.
-    async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>>;
-
-    /// A session and the takes in it that match, in the order of their ids; `None` when there is no
-    /// such session.
-    ///
-    /// To ensure correctness, read both at one position of the log, however many takes there are: a
-    /// concurrent commit is visible in the whole answer or not at all.
-    async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>>;
-
-    /// A session and the members that filed in it, in the order of their latest takes; `None` when there is no such session.
-    ///
-    /// To ensure correctness, read both at one position of the log. A store reads no text of a take.
-    async fn session_authors(&self, session: SessionId) -> Result<Option<SessionAuthors>>;
-
-    /// The latest take of a member in each session that it filed in, the session with the highest id first;
-    /// all at one position of the log. A store should use an index.
-    async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>>;
-
-    /// Changes the marks of takes, and the snapshot of their session, atomically. Returns the time of the commit; `None`,
-    /// with nothing written, unless the session has the version `marks.expected`, and the author that of `marks.author`.
-    ///
-    /// To ensure correctness:
-    /// - the takes become [`TakeMarks::marked`] of that time, and the version of the session changes, so that no aggregation
-    ///   misses a mark;
-    /// - a text that is [erased](crate::rules::TakeMark::Erased) stays readable nowhere in the store;
-    /// - `marks.acts` are appended to the log, in order, and [`Log::acts_on`](super::Log::acts_on) of the session has them.
-    async fn mark_takes(&self, marks: &TakeMarks) -> Result<Option<Timestamp>>;
-}
 
 /// A filter for takes of one member.
 #[derive(Clone, Debug)]

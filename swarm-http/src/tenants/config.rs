@@ -6,7 +6,7 @@ use std::sync::Arc;
 use swarm_core::domain::{Quotas, Schedule, WebhookSettings};
 use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::LogSigner;
-use swarm_core::store::ChangeFeed;
+use swarm_core::store::Store;
 use swarm_core::{CommitteeSettings, Committees, Policy, Swarm, TenantId};
 
 use super::{BasePath, Operators, PublicOrigin};
@@ -182,7 +182,7 @@ pub struct Services {
     /// Interface B.
     pub committees: Option<Committees>,
     /// The feed of changed tenants, if the store has one. Without it, maintenance polls every tenant.
-    pub changes: Option<Arc<dyn ChangeFeed>>,
+    pub changes: Option<Store>,
     /// The signer of the logs. Without a signer there are no checkpoints, proofs and receipts.
     pub signer: Option<LogSigner>,
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Author, Client};
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 use crate::raw_http::Connection;
 
 on_every_store! {
@@ -142,9 +142,9 @@ fn cached_answer_costs_one_store_call() {
     let store = clock.store();
     let called: Arc<Mutex<Vec<&'static str>>> = Arc::default();
     let calls = Arc::clone(&called);
-    let observed = ObservedStore::new(&store, move |call| {
+    let observed = observed_store(&store, move |call| {
         if !call.done {
-            calls.lock().unwrap().push(call.method);
+            calls.lock().unwrap().push(call.op);
         }
         Ok(())
     });
@@ -155,7 +155,7 @@ fn cached_answer_costs_one_store_call() {
     called.lock().unwrap().clear();
     if_none_match(&fixture.client, SESSION, &tag).expect(304);
     fixture.client.get(SESSION).expect(200);
-    assert_eq!(*called.lock().unwrap(), ["log_position", "log_position"]);
+    assert_eq!(*called.lock().unwrap(), ["log position", "log position"]);
 
     // Takes of another session are checked, and do not invalidate the answer.
     let other = fixture.client.convene(DATE, "basalt");
@@ -167,7 +167,7 @@ fn cached_answer_costs_one_store_call() {
     called.lock().unwrap().clear();
     if_none_match(&fixture.client, SESSION, &tag).expect(304);
     if_none_match(&fixture.client, SESSION, &tag).expect(304);
-    assert_eq!(*called.lock().unwrap(), ["log_position", "log", "log_position"]);
+    assert_eq!(*called.lock().unwrap(), ["log position", "log", "log position"]);
     file_about(&fixture.client, &author, "basalt");
     file(&fixture.client, &author);
     if_none_match(&fixture.client, SESSION, &tag).expect(200);
@@ -183,12 +183,12 @@ fn busy_client_does_not_delay_a_shared_answer() {
     let called: Arc<Mutex<Vec<&'static str>>> = Arc::default();
     let closed: Arc<RwLock<()>> = Arc::default();
     let (calls, gate) = (Arc::clone(&called), Arc::clone(&closed));
-    let observed = ObservedStore::new(&store, move |call| {
+    let observed = observed_store(&store, move |call| {
         if !call.done && call.arguments.contains("basalt") {
             calls.lock().unwrap().push("of basalt");
             drop(gate.read());
         } else if !call.done {
-            calls.lock().unwrap().push(call.method);
+            calls.lock().unwrap().push(call.op);
         }
         Ok(())
     });
@@ -219,7 +219,7 @@ fn busy_client_does_not_delay_a_shared_answer() {
     wait_for(all, "of basalt");
     called.lock().unwrap().clear();
     waiting.push(asked(SESSION));
-    wait_for(1, "log_position");
+    wait_for(1, "log position");
     let mut other = Connection::open_from_elsewhere(fixture.server.address);
     let mut read = || {
         let host = fixture.server.address;
@@ -229,7 +229,7 @@ fn busy_client_does_not_delay_a_shared_answer() {
     read();
     called.lock().unwrap().clear();
     read();
-    assert_eq!(*called.lock().unwrap(), ["log_position"], "the answer is not cached");
+    assert_eq!(*called.lock().unwrap(), ["log position"], "the answer is not cached");
     drop(busy);
     waiting.into_iter().for_each(|thread| drop(thread.join().unwrap()));
 }
@@ -247,7 +247,7 @@ fn answer_from_before_a_restore_is_not_served() {
     for _ in 0..2 {
         fixture.client.get(SESSION).expect(200);
     }
-    store.restore(&backup);
+    store.go_back_to(&backup);
     let others = store.opened_again();
     let second = Fixture::serve(clock, others.clone(), others);
     let newest = file(&second.client, &authors[1]);

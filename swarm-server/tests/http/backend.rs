@@ -1,8 +1,8 @@
 //! Backends: tests that use only HTTP run on every store.
 
 use std::sync::{Arc, LazyLock};
+use swarm_core::store::Store;
 
-use swarm_core::{CommitteeTenants, Tenants};
 use swarm_postgres_testing::Server as Postgres;
 use swarm_redis_testing::Server as Redis;
 use swarm_store_postgres::PostgresStore;
@@ -45,13 +45,6 @@ macro_rules! nightly {
 }
 pub(crate) use nightly;
 
-/// A store of both interfaces.
-pub trait BothPorts: Tenants + CommitteeTenants {}
-
-impl<T: Tenants + CommitteeTenants> BothPorts for T {}
-
-pub type AnyStore = Arc<dyn BothPorts>;
-
 /// The name of the SQLite file in its folder.
 pub const FILE: &str = "swarm.db";
 
@@ -59,7 +52,7 @@ pub const FILE: &str = "swarm.db";
 #[derive(Clone)]
 pub struct Backend {
     pub clock: Clock,
-    pub store: AnyStore,
+    pub store: Store,
     /// The Redis server of the store, if any; stopped when the last clone is dropped.
     pub redis: Option<Arc<Redis>>,
     /// The folder of the SQLite file, if any; removed when the last clone is dropped.
@@ -67,41 +60,40 @@ pub struct Backend {
     /// The address of the PostgreSQL schema of the store, if any.
     pub postgres: Option<String>,
     /// Opens the store as another process would.
-    open: Arc<dyn Fn() -> AnyStore + Send + Sync>,
+    open: Arc<dyn Fn() -> Store + Send + Sync>,
 }
 
 impl Backend {
     pub fn memory() -> Self {
         let clock = Clock::noon();
         let store = clock.store();
-        Self::opened(clock, Arc::new(store.clone()), move || Arc::new(store.opened_again()))
+        Self::opened(clock, store.clone().into(), move || store.opened_again().into())
     }
 
     /// A store that neither a Redis server nor a folder belongs to.
-    pub fn within(clock: Clock, store: AnyStore) -> Self {
-        Self::opened(clock, Arc::clone(&store), move || Arc::clone(&store))
+    pub fn within(clock: Clock, store: Store) -> Self {
+        Self::opened(clock, store.clone(), move || store.clone())
     }
 
     fn opened(
         clock: Clock,
-        store: AnyStore,
-        open: impl Fn() -> AnyStore + Send + Sync + 'static,
+        store: Store,
+        open: impl Fn() -> Store + Send + Sync + 'static,
     ) -> Self {
         Self { clock, store, redis: None, folder: None, postgres: None, open: Arc::new(open) }
     }
 
     /// The store as another process would open it.
-    pub fn opened_again(&self) -> AnyStore {
+    pub fn opened_again(&self) -> Store {
         (self.open)()
     }
 
     pub fn sqlite() -> Self {
         let (clock, folder) = (Clock::of_programs(), tempfile::tempdir().unwrap());
         let (hands, file) = (clock.clone(), folder.path().join(FILE));
-        let open = move || {
+        let open = move || -> Store {
             let hands = hands.clone();
-            let store = SqliteStore::open_with_clock(&file, move || hands.now());
-            Arc::new(store.unwrap()) as AnyStore
+            SqliteStore::open_with_clock(&file, move || hands.now()).unwrap().into()
         };
         Self { folder: Some(Arc::new(folder)), ..Self::opened(clock, open(), open) }
     }
@@ -110,7 +102,7 @@ impl Backend {
     pub fn postgres() -> Self {
         let url = POSTGRES.url();
         let (connected, postgres) = (url.clone(), Some(url.clone()));
-        let open = move || Arc::new(now(PostgresStore::create(&connected)).unwrap()) as AnyStore;
+        let open = move || -> Store { now(PostgresStore::create(&connected)).unwrap().into() };
         let store = open();
         let clock = Clock::followed_by(move |now| POSTGRES.set_clock(&url, now));
         Self { postgres, ..Self::opened(clock, store, open) }
@@ -121,7 +113,7 @@ impl Backend {
         let clock = Clock::of_programs();
         let redis = Redis::start_in(&clock.environment(), &["--appendonly", "no"]);
         let url = redis.url();
-        let open = move || Arc::new(connect(&url)) as AnyStore;
+        let open = move || -> Store { connect(&url).into() };
         Self { redis: Some(Arc::new(redis)), ..Self::opened(clock, open(), open) }
     }
 
@@ -143,7 +135,7 @@ impl Backend {
 
     /// One tenant on every host.
     pub fn serve(&self) -> Server {
-        Server::on(Arc::clone(&self.store))
+        Server::on(self.store.clone())
     }
 }
 

@@ -8,7 +8,7 @@ use swarm_core::domain::committee::{CommitteeMember, CommitteeMemberDraft, Commi
 use swarm_core::domain::{ApiKeyHash, Day, Timestamp};
 use swarm_core::json::Json;
 use swarm_core::store::{
-    CommitteeMemberChange, CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, Saved,
+    CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Records, Saved,
 };
 
 use crate::fixture::now;
@@ -21,7 +21,7 @@ pub const KEY: &str = "ic_m_0123456789abcdef0123456789abcdef";
 pub const BRIEF: &str = "/data/committee/briefs/today/m.json";
 
 /// Inserts a member with this key directly into the store.
-pub fn insert_member(port: &dyn CommitteeStore, id: &str, key: &str) {
+pub fn insert_member(port: &Records, id: &str, key: &str) {
     let draft = json!({ "id": id, "name": "A member" }).to_string();
     let mut draft = Json::read(draft.as_bytes()).unwrap().into_object();
     let CommitteeMemberDraft { id, name, lens, voice } =
@@ -35,7 +35,7 @@ pub fn insert_member(port: &dyn CommitteeStore, id: &str, key: &str) {
 
 /// All records as text, for comparisons. Days are without their versions, since generating the same briefs
 /// again changes only these.
-pub fn print(port: &dyn CommitteeStore) -> String {
+pub fn print(port: &Records) -> String {
     let mut all = String::new();
     for member in now(port.committee_members()).unwrap() {
         writeln!(all, "{member:?} {:?}", member.record.key.as_bytes()).unwrap();
@@ -82,12 +82,12 @@ pub fn take_with(field: &str, value: Value) -> Value {
 }
 
 /// The stored takes of the day of the tests, as JSON, in the order of their commits.
-pub fn records(port: &dyn CommitteeStore) -> Vec<Value> {
+pub fn records(port: &Records) -> Vec<Value> {
     records_of(port, Day::parse("2026-11-21").unwrap())
 }
 
 /// The stored takes of this day.
-pub fn records_of(port: &dyn CommitteeStore, day: Day) -> Vec<Value> {
+pub fn records_of(port: &Records, day: Day) -> Vec<Value> {
     let takes = now(port.committee_takes(&CommitteeTakesQuery::On(&[day]))).unwrap();
     takes.iter().map(|take| serde_json::to_value(&**take).unwrap()).collect()
 }

@@ -13,18 +13,17 @@ use swarm_redis_testing::wait_until;
 
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Author, Client, signed_text};
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 use crate::program::Program;
 use crate::raw_http::{Connection, elsewhere, exchange};
 use crate::routes;
 
 /// Store calls of constant cost.
-const CHEAP: [&str; 12] = [
+const CHEAP: [&str; 11] = [
     "now",
     "tree",
     "tiles",
-    "log_position",
-    "seen_log",
+    "log position",
     "log",
     "basis",
     "file",
@@ -91,9 +90,9 @@ impl SlowStore {
         let store = clock.store();
         let (gate, calls) = (Arc::<RwLock<()>>::default(), Arc::<Mutex<Vec<_>>>::default());
         let (closed, called) = (Arc::clone(&gate), Arc::clone(&calls));
-        let observed = ObservedStore::new(&store, move |call| {
-            if !call.done && !CHEAP.contains(&call.method) {
-                called.lock().unwrap().push(format!("{}({})", call.method, call.arguments));
+        let observed = observed_store(&store, move |call| {
+            if !call.done && !CHEAP.contains(&call.op) {
+                called.lock().unwrap().push(format!("{}({})", call.op, call.arguments));
                 drop(closed.read());
             }
             Ok(())
@@ -143,9 +142,9 @@ fn waiting_requests_with_a_filter_do_not_delay_submits() {
     let (store, gate) = (clock.store(), Arc::<RwLock<()>>::default());
     let searches = Arc::<AtomicUsize>::default();
     let (closed, begun) = (Arc::clone(&gate), Arc::clone(&searches));
-    let observed = ObservedStore::new(&store, move |call| {
+    let observed = observed_store(&store, move |call| {
         // A page of entries to which a filter is applied.
-        if !call.done && call.method == "log" && call.arguments.ends_with("; 1000") {
+        if !call.done && call.op == "log" && call.arguments.contains("limit: 1000,") {
             begun.fetch_add(1, Ordering::Relaxed);
             drop(closed.read());
         }

@@ -10,13 +10,13 @@ use swarm_core::domain::{
 use swarm_core::proof::KeyPair;
 use swarm_core::rules;
 use swarm_core::store::{
-    Basis, BasisQuery, Caller, Collection, CommitteeStore, MemberChange, MemberQuery, MemberSaved,
-    MessageQuery, SessionQuery, Store, TakeQuery,
+    Basis, BasisQuery, Caller, Collection, MemberChange, MemberQuery, MemberSaved, MessageQuery,
+    Records, SessionQuery, Store, TakeQuery,
 };
 use swarm_core::{MemberId, Swarm, SystemEntropy, Take, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 
-use crate::backend::{AnyStore, Backend, BothPorts};
+use crate::backend::Backend;
 use crate::committee_fixture;
 use crate::harness::{ADMIN, Author, Client, Server, fresh_key, fresh_nonce, log_signer};
 
@@ -25,7 +25,7 @@ pub use crate::clock::Clock;
 
 pub struct Fixture {
     pub clock: Clock,
-    pub store: AnyStore,
+    pub store: Store,
     pub redis: Option<Arc<swarm_redis_testing::Server>>,
     pub server: Server,
     pub client: Client,
@@ -38,20 +38,16 @@ impl Fixture {
     }
 
     pub fn on(backend: &Backend) -> Self {
-        Self::behind(Arc::clone(&backend.store), backend)
+        Self::behind(backend.store.clone(), backend)
     }
 
     /// A fixture on the memory store, with `front` between server and store.
-    pub fn serve(
-        clock: Clock,
-        store: MemoryStore,
-        front: impl BothPorts + Clone + 'static,
-    ) -> Self {
-        Self::behind(front, &Backend::within(clock, Arc::new(store)))
+    pub fn serve(clock: Clock, store: MemoryStore, front: impl Into<Store>) -> Self {
+        Self::behind(front, &Backend::within(clock, store.into()))
     }
 
     /// A fixture on this backend, with `front` between server and store.
-    pub fn behind(front: impl BothPorts + Clone + 'static, backend: &Backend) -> Self {
+    pub fn behind(front: impl Into<Store>, backend: &Backend) -> Self {
         let Backend { clock, store, redis, .. } = backend.clone();
         let server = Server::signing(front);
         Self { clock, store, redis, client: server.client(), server }
@@ -62,18 +58,18 @@ impl Fixture {
         sign_log(&self.tenant());
     }
 
-    pub fn port(&self) -> Arc<dyn Store> {
+    pub fn port(&self) -> Records {
         self.store.open(&TenantId::parse("default").unwrap())
     }
 
     /// The port of the committee.
-    pub fn committee(&self) -> Arc<dyn CommitteeStore> {
-        self.store.open_committee(&TenantId::parse("default").unwrap())
+    pub fn committee(&self) -> Records {
+        self.store.open(&TenantId::parse("default").unwrap())
     }
 
     /// The service on this store, without the server.
     pub fn tenant(&self) -> Tenant {
-        let swarm = Swarm::new(Arc::clone(&self.store), SystemEntropy);
+        let swarm = Swarm::new(self.store.clone(), SystemEntropy);
         swarm.tenant(&TenantId::parse("default").unwrap())
     }
 
@@ -93,13 +89,13 @@ impl Fixture {
             token_claimed_at: None,
             ..member(id, &fresh_key().public_key(), "")
         };
-        insert_member(&*self.port(), member);
+        insert_member(&self.port(), member);
     }
 
     pub fn author_named(&self, id: MemberId) -> Author {
         let token = format!("tok_{id}_0");
         let key = fresh_key();
-        insert_member(&*self.port(), member(id.as_str(), &key.public_key(), &token));
+        insert_member(&self.port(), member(id.as_str(), &key.public_key(), &token));
         Author { id, key, token }
     }
 
@@ -114,7 +110,7 @@ impl Fixture {
     pub fn filled(self) -> (Self, Author) {
         let fixture = self;
         let author = fixture.author_named(MemberId::parse("m").unwrap());
-        committee_fixture::insert_member(&*fixture.committee(), "m", committee_fixture::KEY);
+        committee_fixture::insert_member(&fixture.committee(), "m", committee_fixture::KEY);
         fixture.client.convene("2026-11-21", "aurora");
         fixture.client.submit(&author, author.draft("2026-11-21", "aurora")).expect(201);
         add_records(&fixture.client, ADMIN, &author);
@@ -134,12 +130,12 @@ impl Fixture {
 
     /// Convenes a session without deadline and roster; returns its id.
     pub fn convene(&self, date: &str, subject: &str) -> u64 {
-        convene(&*self.port(), date, subject)
+        convene(&self.port(), date, subject)
     }
 
     /// All takes, of all sessions, by id.
     pub fn takes(&self) -> Vec<Arc<Take>> {
-        takes(&*self.port())
+        takes(&self.port())
     }
 
     pub fn basis(&self, author: &Author, date: &str, subject: &str, nonce: &str) -> Basis {
@@ -154,7 +150,7 @@ impl Fixture {
 
     /// All records as text, for comparisons.
     pub fn print(&self) -> String {
-        print(&*self.port()) + &committee_fixture::print(&*self.committee())
+        print(&self.port()) + &committee_fixture::print(&self.committee())
     }
 }
 
@@ -173,7 +169,7 @@ pub fn sign_log(tenant: &Tenant) {
     now(log.sign()).unwrap();
 }
 
-pub fn print(port: &dyn Store) -> String {
+pub fn print(port: &Records) -> String {
     let mut all = String::new();
     let mut members = now(port.members(&MemberQuery::in_states(&MemberState::ALL))).unwrap();
     members.sort_by(|a, b| a.id.cmp(&b.id));
@@ -190,7 +186,7 @@ pub fn print(port: &dyn Store) -> String {
     all
 }
 
-pub fn takes(port: &dyn Store) -> Vec<Arc<Take>> {
+pub fn takes(port: &Records) -> Vec<Arc<Take>> {
     let query = SessionQuery { limit: usize::MAX, ..SessionQuery::default() };
     let sessions = now(port.sessions(&query)).unwrap();
     let all = |id| TakeQuery { unsealed: true, ..TakeQuery::all(id) };
@@ -201,7 +197,7 @@ pub fn takes(port: &dyn Store) -> Vec<Arc<Take>> {
     takes
 }
 
-pub fn convene(port: &dyn Store, date: &str, subject: &str) -> u64 {
+pub fn convene(port: &Records, date: &str, subject: &str) -> u64 {
     let draft = SessionDraft::new(Day::parse(date).unwrap(), SubjectId::parse(subject).unwrap());
     now(port.convene(&rules::convene(&draft, &Attribution::SCHEDULE))).unwrap().id.0
 }
@@ -225,7 +221,7 @@ pub fn member(id: &str, public_key: &str, token: &str) -> Member {
     }
 }
 
-pub fn insert_member(port: &dyn Store, member: Member) {
+pub fn insert_member(port: &Records, member: Member) {
     let change = MemberChange::creation(member);
     assert_eq!(now(port.save_member(&change)).unwrap(), MemberSaved::Saved);
 }

@@ -14,8 +14,9 @@ use swarm_core::json::{Json, write};
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::{KeyPair, Payload};
 use swarm_core::service::signed_log::LogSigner;
+use swarm_core::store::Store;
 use swarm_core::wire::Problem;
-use swarm_core::{CommitteeTenants, Committees, MemberId, Swarm, SystemEntropy, TenantId, Tenants};
+use swarm_core::{Committees, MemberId, Swarm, SystemEntropy, TenantId};
 use swarm_http::{AdminTokens, Services, Site, TenantConfig};
 use swarm_server::Limits;
 use swarm_store_memory::MemoryStore;
@@ -46,13 +47,13 @@ impl Server {
     }
 
     /// One tenant on every host, on this store.
-    pub fn on(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Self {
-        Self::of(Site::single(services(&store), tenant("default", ADMIN, &[])))
+    pub fn on(store: impl Into<Store>) -> Self {
+        Self::of(Site::single(services(&store.into()), tenant("default", ADMIN, &[])))
     }
 
     /// As [`on`](Self::on), with a key for the log. It signs nothing by itself.
-    pub fn signing(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Self {
-        let services = Services { signer: Some(log_signer()), ..services(&store).into() };
+    pub fn signing(store: impl Into<Store>) -> Self {
+        let services = Services { signer: Some(log_signer()), ..services(&store.into()).into() };
         Self::of(Site::single(services, tenant("default", ADMIN, &[])))
     }
 
@@ -107,9 +108,7 @@ impl Drop for Server {
 }
 
 /// Both interfaces on this store.
-pub fn services(
-    store: &(impl Tenants + CommitteeTenants + Clone + 'static),
-) -> (Swarm, Committees) {
+pub fn services(store: &Store) -> (Swarm, Committees) {
     (Swarm::new(store.clone(), SystemEntropy), Committees::new(store.clone(), SystemEntropy))
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use swarm_core::StoreError;
 
 use crate::fixture::{Clock, Fixture};
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 
 /// More than two pages.
 const SESSIONS: u64 = 1_150;
@@ -22,8 +22,8 @@ fn fixture() -> (Fixture, Arc<AtomicU64>) {
     let store = clock.store();
     let reads_left = Arc::new(AtomicU64::new(u64::MAX));
     let left = Arc::clone(&reads_left);
-    let observed = ObservedStore::new(&store, move |call| {
-        let is_read = call.method.starts_with("session") && !call.done;
+    let observed = observed_store(&store, move |call| {
+        let is_read = call.op.starts_with("session") && !call.done;
         let fails = is_read && left.fetch_sub(1, Ordering::SeqCst) == 0;
         if fails { Err(StoreError::unavailable("test", "no answer")) } else { Ok(()) }
     });

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use swarm_core::domain::{Application, Contact, Lens, Name};
+use swarm_core::store::Store;
 use swarm_http::{PublicOrigin, Site};
 use swarm_maintenance::{Job as _, LogQueuedMail, Next};
 use swarm_redis_testing::wait_until;
 use swarm_store_memory::MemoryStore;
 
-use crate::backend::{AnyStore, nightly, now};
+use crate::backend::{nightly, now};
 use crate::clients::python;
 use crate::harness::{ADMIN, Client, Server, fresh_key, services, signed_text, tenant};
 use crate::program::{Program, configuration, refusal};
@@ -369,7 +370,7 @@ fn approval_mail_links_to_the_public_origin() {
     let origin = "https://desk.example:8443";
     let mut acme = tenant("acme", ADMIN, &["loopback.example"]);
     acme.public_origin = Some(PublicOrigin::parse(origin).unwrap());
-    let store: AnyStore = Arc::new(MemoryStore::new());
+    let store: Store = MemoryStore::new().into();
     let server = Server::of(Site::by_host(services(&store), [acme]).unwrap());
     let client = server.client().at("loopback.example");
     activated(&client, "zoe@test.example");
@@ -426,7 +427,7 @@ fn silent_mail_server_times_out() {
 
 #[test]
 fn without_a_mail_server_messages_stay_queued_and_logged_without_text() {
-    let store: AnyStore = Arc::new(MemoryStore::new());
+    let store: Store = MemoryStore::new().into();
     let site = || Site::single(services(&store), tenant("default", ADMIN, &[]));
     let (server, served) = (Server::of(site()), site().tenants());
     let client = server.client();

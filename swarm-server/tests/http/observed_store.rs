@@ -1,96 +1,90 @@
-//! A store decorator that calls a listener before and after each call. The listener may fail, panic or write
+//! An interceptor that calls a listener before and after each call of a store. The listener may fail, panic or write
 //! to the store. Each call yields like one over a network, so other requests interleave.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use swarm_core::store::{
-    Clock, Committee, CommitteeStore, Counts, Documents, Log, Members, Outbox, Readiness, Result,
-    Sessions, Store, Takes, Webhooks, async_trait,
+use swarm_core::TenantId;
+use swarm_core::store::backend::{
+    Append, Backend, Operation, Outcome, Query, Reading, Transaction, Write,
 };
-use swarm_core::{CommitteeTenants, TenantId, Tenants};
-use swarm_store_memory::MemoryStore;
+use swarm_core::store::{Interceptor, Readiness, Result, Store, async_trait};
 
 /// A store call, as the listener sees it.
 pub struct StoreCall<'a> {
-    pub method: &'static str,
-    /// The `{:?}` of the arguments.
+    pub op: Operation,
+    /// The `{:?}` of the queries or of the transaction, with its texts.
     pub arguments: &'a str,
-    /// Whether the inner store has done its work.
+    /// Whether the store has done its work.
     pub done: bool,
 }
 
-type Listener = dyn Fn(&StoreCall<'_>) -> Result<()> + Send + Sync;
-
-#[derive(Clone)]
-pub struct ObservedStore {
-    store: MemoryStore,
-    listener: Arc<Listener>,
+/// The store, with this listener to all calls.
+pub fn observed_store(
+    store: &Store,
+    listener: impl Fn(&StoreCall<'_>) -> Result<()> + Send + Sync + 'static,
+) -> Store {
+    store.intercepted(Arc::new(Observed(listener)))
 }
 
-impl ObservedStore {
-    pub fn new(
-        store: &MemoryStore,
-        listener: impl Fn(&StoreCall<'_>) -> Result<()> + Send + Sync + 'static,
-    ) -> Self {
-        Self { store: store.clone(), listener: Arc::new(listener) }
+struct Observed<L>(L);
+
+impl<L: Fn(&StoreCall<'_>) -> Result<()> + Send + Sync + 'static> Observed<L> {
+    async fn call<T>(
+        &self,
+        op: Operation,
+        arguments: String,
+        call: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let arguments = &*arguments;
+        tokio::task::yield_now().await;
+        (self.0)(&StoreCall { op, arguments, done: false })?;
+        let outcome = call.await?;
+        (self.0)(&StoreCall { op, arguments, done: true })?;
+        tokio::task::yield_now().await;
+        Ok(outcome)
     }
+}
+
+/// The texts of the records and entries that a transaction writes.
+fn texts(transaction: &Transaction) -> Vec<String> {
+    let writes = transaction.writes.iter().flat_map(|write| match write {
+        Write::Insert { table, body, .. } | Write::Put { table, body, .. } => {
+            (0..table.parts.len()).filter_map(|part| body.part(part)).collect::<Vec<_>>()
+        }
+        _ => Vec::new(),
+    });
+    let entries = transaction.entries.iter().filter_map(|entry| match entry {
+        Append::Entry { body, .. } | Append::Each { body, .. } => body.part(0),
+    });
+    writes.chain(entries).map(Cow::into_owned).collect()
 }
 
 #[async_trait]
-impl Tenants for ObservedStore {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        let store = self.store.open(tenant);
-        Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
+impl<L: Fn(&StoreCall<'_>) -> Result<()> + Send + Sync + 'static> Interceptor for Observed<L> {
+    async fn read(
+        &self,
+        next: &dyn Backend,
+        tenant: &TenantId,
+        op: Operation,
+        queries: Vec<Query>,
+    ) -> Result<Reading> {
+        let arguments = format!("{queries:?}");
+        self.call(op, arguments, next.read(tenant, op, queries)).await
     }
 
-    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        let store = self.store.open_dry_run(tenant);
-        Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
+    async fn commit(
+        &self,
+        next: &dyn Backend,
+        tenant: &TenantId,
+        op: Operation,
+        transaction: Transaction,
+    ) -> Result<Outcome> {
+        let arguments = format!("{transaction:?} {:?}", texts(&transaction));
+        self.call(op, arguments, next.commit(tenant, op, transaction)).await
     }
 
-    async fn ready(&self) -> Result<Readiness> {
-        (self.listener)(&StoreCall { method: "ready", arguments: "()", done: false })?;
-        self.store.ready().await
+    async fn ready(&self, next: &dyn Backend) -> Result<Readiness> {
+        self.call("ready", String::new(), next.ready()).await
     }
 }
-
-impl CommitteeTenants for ObservedStore {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        let store = self.store.open_committee(tenant);
-        Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
-    }
-
-    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        let store = self.store.open_committee_dry_run(tenant);
-        Arc::new(ObservedTenant { store, listener: Arc::clone(&self.listener) })
-    }
-}
-
-/// One interface of one tenant.
-struct ObservedTenant<S: ?Sized> {
-    store: Arc<S>,
-    listener: Arc<Listener>,
-}
-
-macro_rules! observed {
-    ($($part:ident { $($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)* })*) => {$(
-        #[async_trait]
-        impl<S: $part + ?Sized> $part for ObservedTenant<S> {
-            $(async fn $method(&self, $($name: $type),*) -> Result<$answer> {
-                let method = stringify!($method);
-                let arguments: &[String] = &[$(format!("{:?}", $name)),*];
-                let arguments = &*arguments.join("; ");
-                tokio::task::yield_now().await;
-                (self.listener)(&StoreCall { method, arguments, done: false })?;
-                let outcome = self.store.$method($($name),*).await?;
-                (self.listener)(&StoreCall { method, arguments, done: true })?;
-                tokio::task::yield_now().await;
-                Ok(outcome)
-            })*
-        }
-    )*};
-}
-
-swarm_core::port_methods!(
-    observed: Clock Members Sessions Takes Documents Outbox Log Webhooks Counts Committee
-);

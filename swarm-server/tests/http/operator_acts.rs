@@ -143,7 +143,7 @@ fn acts_are_found_by_operator_and_time(backend: &Backend) {
     const DAY: i64 = 24 * 60 * 60 * 1_000;
     fixture.clock.move_by(400 * DAY);
     assert_eq!(acts(client, ""), [] as [Value; 0], "kept 400 days");
-    let store = swarm_core::Tenants::open(&*fixture.store, fixture.tenant().id());
+    let store = fixture.store.open(fixture.tenant().id());
     let kept = ActQuery { limit: 10, ..ActQuery::default() };
     let kept = || now(store.operator_acts(&kept)).unwrap().len();
     assert_eq!(kept(), 4);
@@ -190,7 +190,7 @@ fn job_forgets_acts_after_400_days_within_the_hour(backend: &Backend) {
     let directory = TenantList::from_iter([ListedTenant::new(fixture.tenant())]);
     let served = directory.tenant(&id).unwrap();
     let mut job = ForgetActs::default();
-    let store = swarm_core::Tenants::open(&*fixture.store, &id);
+    let store = fixture.store.open(&id);
     let query = ActQuery { limit: 10, ..ActQuery::default() };
     let kept = || now(store.operator_acts(&query)).unwrap().len();
     let mut round = |millis: i64| {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use swarm_core::domain::{Application, Contact, Lens, Name, Quotas};
 use swarm_core::proof::KeyPair;
-use swarm_core::{CommitteeTenants, Swarm, SystemEntropy, TenantId};
+use swarm_core::{Swarm, SystemEntropy, TenantId};
 use swarm_http::Site;
 use swarm_redis_testing::wait_until;
 
@@ -238,10 +238,10 @@ fn document_bytes_are_limited(backend: &Backend) {
 fn committee_submissions_are_limited_per_member_and_day(backend: &Backend) {
     let server = serve(backend);
     let client = server.client();
-    let port = backend.store.open_committee(&TenantId::parse("default").unwrap());
+    let port = backend.store.open(&TenantId::parse("default").unwrap());
     let other = "ic_n_0123456789abcdef0123456789abcdef";
-    committee_fixture::insert_member(&*port, "m", KEY);
-    committee_fixture::insert_member(&*port, "n", other);
+    committee_fixture::insert_member(&port, "m", KEY);
+    committee_fixture::insert_member(&port, "n", other);
     client.operate("/subjects", &json!({ "id": "aurora", "name": "A" })).expect(201);
     let generate = |client: &Client| chair(client, "/briefs", &json!({})).expect(201);
     generate(&client);

@@ -11,13 +11,14 @@ use swarm_core::domain::{
     Closes, Declaration, Schedule, ScheduleEntry, SubjectId, TimeOfDay, TimeZone, Weekdays,
 };
 use swarm_core::service::ConvenedWindows;
+use swarm_core::store::Store;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
 use swarm_redis_testing::{Server as Redis, wait_until};
 use swarm_store_postgres::PostgresStore;
 use swarm_store_sqlite::SqliteStore;
 use tokio::task::AbortHandle;
 
-use crate::backend::{AnyStore, Backend, FILE, connect, nightly, on_every_store};
+use crate::backend::{Backend, FILE, connect, nightly, on_every_store};
 use crate::clock::Clock;
 use crate::commands::User;
 use crate::console::visitor::Visitor;
@@ -49,7 +50,7 @@ fn five_hundred_windows_are_followed_exactly_once(backend: &Backend) {
     let subjects: Vec<_> = (0..SUBJECTS).map(|number| format!("subject-{number}")).collect();
     subjects.iter().for_each(|subject| put_subject(&fixture.client, subject));
     let schedule = Arc::new(Schedule::new(subjects.iter().map(|it| entry(it)).collect()).unwrap());
-    let stores = [Arc::clone(&backend.store), another(backend)];
+    let stores = [backend.store.clone(), another(backend)];
     let servers = stores.map(|store| CrashingServer::start(store, Arc::clone(&schedule)));
 
     let mut acts = Acts::new(&fixture.client);
@@ -80,7 +81,7 @@ fn five_hundred_windows_are_followed_exactly_once(backend: &Backend) {
 struct CrashingServer(Arc<AbortHandle>);
 
 impl CrashingServer {
-    fn start(store: AnyStore, schedule: Arc<Schedule>) -> Self {
+    fn start(store: Store, schedule: Arc<Schedule>) -> Self {
         let tenant = TenantId::parse("default").unwrap();
         let tenant = Swarm::new(store, SystemEntropy).tenant(&tenant);
         let killer = async move {
@@ -119,16 +120,17 @@ impl Drop for CrashingServer {
 }
 
 /// The same records through another connection, as another server has them.
-fn another(backend: &Backend) -> AnyStore {
+fn another(backend: &Backend) -> Store {
     if let Some(redis) = &backend.redis {
-        return Arc::new(connect(&redis.url()));
+        return connect(&redis.url()).into();
     }
     if let Some(url) = &backend.postgres {
-        return Arc::new(now(PostgresStore::create(url)).unwrap());
+        return now(PostgresStore::create(url)).unwrap().into();
     }
-    let Some(folder) = &backend.folder else { return Arc::clone(&backend.store) };
+    let Some(folder) = &backend.folder else { return backend.store.clone() };
     let clock = backend.clock.clone();
-    Arc::new(SqliteStore::open_with_clock(folder.path().join(FILE), move || clock.now()).unwrap())
+    let path = folder.path().join(FILE);
+    SqliteStore::open_with_clock(path, move || clock.now()).unwrap().into()
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use swarm_core::store::Store;
 use swarm_core::{MemberId, Swarm, SystemEntropy, TenantId};
 use swarm_http::{Services, Site};
 
-use crate::backend::{AnyStore, Backend, on_every_store};
+use crate::backend::{Backend, on_every_store};
 use crate::committee_fixture;
 use crate::fixture::{add_records, insert_member, member, print, sign_log, takes};
 use crate::harness::{
@@ -47,15 +48,11 @@ impl Tenant {
 
     /// The member `m`, with a key and a token that only this tenant knows; and one of that name in
     /// the committee.
-    fn insert_members(&self, store: &AnyStore) -> Author {
+    fn insert_members(&self, store: &Store) -> Author {
         let (key, token) = (fresh_key(), format!("tok_m_{}", self.id));
-        committee_fixture::insert_member(
-            &*store.open_committee(&self.tenant_id()),
-            "m",
-            &self.api_key(),
-        );
+        committee_fixture::insert_member(&store.open(&self.tenant_id()), "m", &self.api_key());
         let port = store.open(&self.tenant_id());
-        insert_member(&*port, member("m", &key.public_key(), &token));
+        insert_member(&port, member("m", &key.public_key(), &token));
         Author { id: MemberId::parse("m").unwrap(), key, token }
     }
 
@@ -64,20 +61,20 @@ impl Tenant {
         format!("ic_m_{:x<32}", "").replace('x', if self.id == "acme" { "a" } else { "b" })
     }
 
-    fn print(&self, store: &AnyStore) -> String {
-        let committee = committee_fixture::print(&*store.open_committee(&self.tenant_id()));
-        print(&*store.open(&self.tenant_id())) + &committee
+    fn print(&self, store: &Store) -> String {
+        let committee = committee_fixture::print(&store.open(&self.tenant_id()));
+        print(&store.open(&self.tenant_id())) + &committee
     }
 }
 
 struct TwoTenants {
     server: Server,
-    store: AnyStore,
+    store: Store,
     acme: Tenant,
     bolt: Tenant,
 }
 
-fn site(store: &AnyStore) -> Site {
+fn site(store: &Store) -> Site {
     let acme = tenant("acme", "adm_acme", &["acme.example", "www.acme.example"]);
     let bolt = tenant("bolt", "adm_bolt", &["BOLT.example"]);
     let services = Services { signer: Some(log_signer()), ..services(store).into() };
@@ -86,7 +83,7 @@ fn site(store: &AnyStore) -> Site {
 
 impl TwoTenants {
     fn start(backend: &Backend) -> Self {
-        let store = Arc::clone(&backend.store);
+        let store = backend.store.clone();
         let server = Server::of(site(&store));
         let at = |host| server.client().at(host);
         let acme = Tenant { id: "acme", admin: "adm_acme", client: at("acme.example") };
@@ -172,7 +169,7 @@ fn same_ids_are_independent_between_tenants(backend: &Backend) {
         let subject = tenant.client.get("/api/swarm/subjects/aurora").expect(200).json();
         assert_eq!(subject["name"], tenant.id);
         let port = store.open(&TenantId::parse(tenant.id).unwrap());
-        assert_eq!(takes(&*port).len(), 5);
+        assert_eq!(takes(&port).len(), 5);
     }
 }
 

@@ -48,7 +48,7 @@ fn published(fixture: &Fixture) -> (Author, Author) {
     client.submit(&other, other.draft(DAY, "aurora")).expect(201);
     file(client, &author, "bearish");
     crate::committee_fixture::insert_member(
-        &*fixture.committee(),
+        &fixture.committee(),
         "m",
         crate::committee_fixture::KEY,
     );

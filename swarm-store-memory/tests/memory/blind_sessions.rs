@@ -13,8 +13,8 @@ use swarm_core::rules::MemoFilter;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
 use swarm_core::service::{BlindSessions, LogQuery};
 use swarm_core::store::{
-    Caller, Collection, DocumentDraft, Documents, Intercepted, Interceptor, Put, Result,
-    StoreError, Tenants, async_trait,
+    Caller, Collection, DocumentDraft, Intercepted, Interceptor, Put, Records, Result, Store,
+    StoreError, async_trait,
 };
 use swarm_core::{SessionId, Tenant, Timestamp};
 use swarm_store_memory::MemoryStore;
@@ -170,14 +170,9 @@ async fn memo_that_nobody_can_read_stops_no_opening() {
     let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let session = blind(&desk, None).await;
     let garbage = DocumentDraft {
-        held_until: None,
-        key: None,
         group: "ada".to_owned(),
         json: "no memo".to_owned(),
-        replace: false,
-        guard: None,
-        quota: None,
-        act: None,
+        ..DocumentDraft::default()
     };
     let put = tenant.store().put_document(Collection::Memos, &garbage).await.unwrap();
     assert!(matches!(put, Put::Created(_)));
@@ -306,7 +301,7 @@ struct Faults {
 impl Interceptor for Faults {
     async fn put_document(
         &self,
-        next: &dyn Documents,
+        next: &Records,
         collection: Collection,
         draft: &DocumentDraft,
     ) -> Result<Put> {
@@ -320,7 +315,7 @@ impl Interceptor for Faults {
 async fn at(time: &str) -> (ManualClock, TestTenant) {
     let clock = ManualClock::at(moment(time));
     let shown = clock.clone();
-    let store: Arc<dyn Tenants> = Arc::new(MemoryStore::with_clock(move || shown.now()));
+    let store: Store = Arc::new(MemoryStore::with_clock(move || shown.now()));
     (clock, TestTenant::fresh(store).await)
 }
 

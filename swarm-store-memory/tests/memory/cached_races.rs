@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use swarm_core::store::{Filed, Filing, Intercepted, Interceptor, Result, Takes, async_trait};
+use swarm_core::store::{Filed, Filing, Intercepted, Interceptor, Result, async_trait};
 use swarm_core::{Error, Refusal};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::TestTenant;

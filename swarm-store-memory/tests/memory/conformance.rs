@@ -1,22 +1,21 @@
 //! The conformance suite on the memory store.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use swarm_core::{Tenants, Timestamp};
+use swarm_core::{Store, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::ManualClock;
-use swarm_testing::conformance::Process;
 
-async fn in_memory() -> ((), Arc<dyn Tenants>) {
-    ((), Arc::new(MemoryStore::new()))
+async fn in_memory() -> ((), Store) {
+    ((), MemoryStore::new().into())
 }
 
 swarm_testing::conformance!(in_memory);
 
-async fn with_a_clock() -> (ManualClock, Arc<dyn Tenants>) {
+async fn with_a_clock() -> (ManualClock, Store) {
     let clock = ManualClock::at(Timestamp::EPOCH);
     let shown = clock.clone();
-    (clock, Arc::new(MemoryStore::with_clock(move || shown.now())))
+    (clock, MemoryStore::with_clock(move || shown.now()).into())
 }
 
 swarm_testing::clock_conformance!(with_a_clock, ManualClock::set);
@@ -27,10 +26,10 @@ struct BackedUp {
     backup: Mutex<MemoryStore>,
 }
 
-async fn that_goes_back() -> (BackedUp, Arc<dyn Tenants>) {
+async fn that_goes_back() -> (BackedUp, Store) {
     let store = MemoryStore::new();
     let guard = BackedUp { store: store.clone(), backup: Mutex::default() };
-    (guard, Arc::new(store))
+    (guard, store.into())
 }
 
 async fn back_up(guard: &BackedUp) {
@@ -38,23 +37,17 @@ async fn back_up(guard: &BackedUp) {
 }
 
 async fn restore(guard: &BackedUp) {
-    guard.store.restore(&guard.backup.lock().unwrap_or_else(PoisonError::into_inner));
+    guard.store.go_back_to(&guard.backup.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-async fn again(guard: &BackedUp) -> Arc<dyn Tenants> {
-    Arc::new(guard.store.opened_again())
+async fn again(guard: &BackedUp) -> Store {
+    guard.store.opened_again().into()
 }
 
 swarm_testing::continuity_conformance!(that_goes_back, back_up, restore, again);
 
-async fn that_moves() -> ((), Arc<MemoryStore>) {
-    ((), Arc::new(MemoryStore::new()))
-}
-
-swarm_testing::transfer_conformance!(that_moves);
-
-async fn in_one_process() -> ((), Vec<Process>) {
-    ((), vec![Process::of(MemoryStore::new())])
+async fn in_one_process() -> ((), Vec<Store>) {
+    ((), vec![MemoryStore::new().into()])
 }
 
 swarm_testing::change_feed_conformance!(in_one_process);

@@ -70,7 +70,7 @@ async fn cursor_of_another_log_is_told_so() {
         .await
         .unwrap();
     let cursor = page(&desk, Cursor::START, 100).await.next;
-    store.restore(&backup);
+    store.go_back_to(&backup);
     // It commits nothing until it is accepted.
     assert!(page(&desk, cursor, 100).await.entries.is_empty());
     desk.accept_store(&Actor::OPERATOR).await.unwrap();

@@ -16,7 +16,7 @@ async fn entries_have_the_recorded_texts() {
     let clock = ManualClock::at(moment("2026-11-21T12:00:00Z"));
     let time = clock.clone();
     let store = MemoryStore::with_clock(move || time.now());
-    log_scenario(Arc::new(store.clone()), Arc::new(store.clone()), || clock.advance(1_001)).await;
+    log_scenario(store.clone().into(), || clock.advance(1_001)).await;
     let tenant = Swarm::new(store, SystemEntropy).tenant(&TenantId::parse("acme").unwrap());
     let page = tenant.log(&LogQuery::all(Seq(0), 1_000)).await.unwrap();
     let texts: Vec<_> = page.lines().map(|line| line.text()).collect();

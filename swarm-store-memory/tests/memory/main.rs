@@ -6,7 +6,6 @@ mod blind_sessions;
 mod broken_stores;
 mod cached_races;
 mod clock;
-mod committee;
 mod committee_days;
 mod conformance;
 mod delivery;

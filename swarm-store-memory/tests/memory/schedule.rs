@@ -12,8 +12,8 @@ use swarm_core::domain::{
 };
 use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
 use swarm_core::store::{
-    Collection, Document, DocumentPage, DocumentQuery, Documents, Intercepted, Interceptor, Result,
-    SessionQuery, Tenants as _, async_trait,
+    Collection, Document, DocumentPage, DocumentQuery, Intercepted, Interceptor, Records, Result,
+    SessionQuery, async_trait,
 };
 use swarm_core::{Refusal, Resource, SessionId, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
@@ -305,7 +305,7 @@ struct CountReads(AtomicU64);
 impl Interceptor for CountReads {
     async fn document(
         &self,
-        next: &dyn Documents,
+        next: &Records,
         collection: Collection,
         key: &str,
     ) -> Result<Option<Document>> {
@@ -315,7 +315,7 @@ impl Interceptor for CountReads {
 
     async fn document_page(
         &self,
-        next: &dyn Documents,
+        next: &Records,
         collection: Collection,
         query: &DocumentQuery,
     ) -> Result<DocumentPage> {

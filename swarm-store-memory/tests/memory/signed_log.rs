@@ -20,7 +20,7 @@ use swarm_core::proof::tree::{GrowingTree, TreeHash, verify_consistency};
 use swarm_core::service::signed_log::{
     CheckpointMemory, LastSigned, LogSigner, SignedLog, Signing,
 };
-use swarm_core::store::{Intercepted, Interceptor, Log, StoreError, Tenants, TreeState, Versioned};
+use swarm_core::store::{Intercepted, Interceptor, Records, StoreError, TreeState, Versioned};
 use swarm_core::{Error, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::TestTenant;
@@ -195,7 +195,7 @@ async fn fresh_server_notices_a_store_that_went_back() {
     write(&tenant(&store), 5).await;
     let lost = signed(&first).await;
 
-    store.restore(&backup);
+    store.go_back_to(&backup);
     let store = store.opened_again();
     let log = remembering(&store, &memory);
     log.check().await.unwrap();
@@ -230,7 +230,7 @@ async fn log_that_ended_names_the_one_after_it() {
         let first = remembering(&store, &memory);
         let lost = signed(&first).await;
         let note = first.checkpoint().await.unwrap().unwrap().note;
-        store.restore(&backup);
+        store.go_back_to(&backup);
         let store = store.opened_again();
         let log = remembering(&store, &memory);
         assert_eq!(log.sign().await.unwrap(), Signing::WentBack);
@@ -266,7 +266,7 @@ async fn fresh_server_notices_other_entries() {
     write(&tenant(&store), 5).await;
     signed(&remembering(&store, &memory)).await;
 
-    store.restore(&backup);
+    store.go_back_to(&backup);
     let store = store.opened_again();
     for number in 50..60 {
         let _ = tenant(&store).put_subject(&subject(number), &Actor::OPERATOR).await.unwrap();
@@ -284,7 +284,7 @@ async fn fork_of_the_same_size_is_noticed() {
     write(&tenant(&store), 5).await;
     let own = signed(&remembering(&store, &memory)).await;
 
-    store.restore(&backup);
+    store.go_back_to(&backup);
     let store = store.opened_again();
     for number in 50..55 {
         let _ = tenant(&store).put_subject(&subject(number), &Actor::OPERATOR).await.unwrap();
@@ -326,7 +326,7 @@ struct TreeReads(AtomicUsize);
 
 #[async_trait]
 impl Interceptor for TreeReads {
-    async fn tree(&self, next: &dyn Log) -> Result<Option<Versioned<TreeState>>, StoreError> {
+    async fn tree(&self, next: &Records) -> Result<Option<Versioned<TreeState>>, StoreError> {
         self.0.fetch_add(1, Relaxed);
         next.tree().await
     }

@@ -2,8 +2,6 @@
 //! (API.md, 11.6).
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test panics")]
 
-use std::sync::Arc;
-
 use swarm_core::domain::{Actor, Seq, Subject};
 use swarm_core::json::Json;
 use swarm_core::proof::checkpoint::Checkpoint;
@@ -13,7 +11,7 @@ use swarm_core::proof::tile::{TileId, TilePath};
 use swarm_core::proof::tlog_proof::TlogProof;
 use swarm_core::proof::tree::{GrowingTree, TreeHash};
 use swarm_core::service::signed_log::{EntryCheck, LogSigner, SignedLog, Signing};
-use swarm_core::store::{Saved, Store, StoreErrorKind, Tenants, TreeChange, TreeState};
+use swarm_core::store::{Records, Saved, StoreErrorKind, TreeChange, TreeState};
 use swarm_core::{Error, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 
@@ -161,7 +159,7 @@ impl Desk {
         desk
     }
 
-    fn port(&self) -> Arc<dyn Store> {
+    fn port(&self) -> Records {
         self.store.open(&id())
     }
 

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use swarm_core::TenantId;
 use swarm_core::domain::TakeId;
 use swarm_core::store::MemberSaved;
-use swarm_core::{TenantId, Tenants as _};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::{Author, TestTenant};

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::TenantId;
-use swarm_core::store::ChangeFeed;
 use swarm_redis_testing::{Server, wait_until};
 use swarm_store_redis::RedisStore;
 use swarm_testing::TestTenant;

@@ -8,7 +8,7 @@ use redis::Commands as _;
 use swarm_core::domain::Day;
 use swarm_core::domain::committee::{CommitteeDay, CommitteeMember, CommitteeStatus, Synthesis};
 use swarm_core::store::{
-    CommitteeDayChange, CommitteeFiled, CommitteeMemberChange, CommitteeStore, Saved,
+    CommitteeDayChange, CommitteeFiled, CommitteeMemberChange, Records, Saved,
 };
 use swarm_redis_testing::{Proxy, Server};
 use swarm_store_redis::RedisStore;
@@ -22,20 +22,20 @@ use crate::world::{BOUND, RECORDS, code, recovered};
 async fn submission_takes_effect_at_most_once() {
     const SUBMISSIONS: usize = 50;
     let (_server, direct, lossy, proxy) = behind_a_proxy().await;
-    convened(&*direct, &["ada"]).await;
-    let warm = judged(&*direct, "ada", "warm").await;
+    convened(&direct, &["ada"]).await;
+    let warm = judged(&direct, "ada", "warm").await;
     assert!(matches!(lossy.file_committee(&warm).await.unwrap(), CommitteeFiled::Filed(_)));
 
     for number in 0..SUBMISSIONS {
         let mark = format!("mark {number}");
-        let filing = judged(&*direct, "ada", &mark).await;
+        let filing = judged(&direct, "ada", &mark).await;
         // Commit and announcement are each retried once: two losses may make the call fail, four do.
         const LOSSES: [(usize, usize); 8] =
             [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (1, 1), (4, 0), (0, 4)];
         let (calls, answers) = LOSSES[number % LOSSES.len()];
         proxy.drop_next(calls, answers);
         let outcome = timeout(BOUND, lossy.file_committee(&filing)).await.unwrap();
-        let filed = marks(&*direct).await.iter().filter(|it| **it == mark).count();
+        let filed = marks(&direct).await.iter().filter(|it| **it == mark).count();
         match outcome {
             Ok(CommitteeFiled::Filed(_)) => assert_eq!((filed, calls + answers < 4), (1, true)),
             Err(_) if calls + answers < 2 => panic!("failed after one loss"),
@@ -49,7 +49,7 @@ async fn submission_takes_effect_at_most_once() {
         let again = lossy.file_committee(&filing).await.unwrap();
         assert!(matches!(again, CommitteeFiled::Filed(_)));
     }
-    assert_eq!(marks(&*direct).await.len(), 1 + SUBMISSIONS);
+    assert_eq!(marks(&direct).await.len(), 1 + SUBMISSIONS);
 }
 
 /// Other commits, too, take effect once and return the right outcome when the first answer is lost.
@@ -110,8 +110,8 @@ async fn briefs_of_earlier_days_are_deleted() {
 async fn commits_write_nothing_when_the_server_is_out_of_memory() {
     let server = Server::start(&[]);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
-    convened(&*store, &["ada"]).await;
-    let filing = judged(&*store, "ada", "mark").await;
+    convened(&store, &["ada"]).await;
+    let filing = judged(&store, "ada", "mark").await;
     let (held, day) = (server.cli(&["dbsize"]), store.committee_day(today()).await.unwrap());
     let expected = day.as_ref().map(|day| day.version);
     let change = CommitteeDayChange { expected, briefs: Some(vec![]), ..opening("ada") };
@@ -120,7 +120,7 @@ async fn commits_write_nothing_when_the_server_is_out_of_memory() {
     assert!(store.file_committee(&filing).await.is_err());
     assert!(store.save_committee_member(&seat("grace")).await.is_err());
     assert!(store.save_committee_day(&change).await.is_err());
-    assert_eq!(marks(&*store).await, [""; 0]);
+    assert_eq!(marks(&store).await, [""; 0]);
     assert_eq!(server.cli(&["dbsize"]), held);
 
     server.cli(&["config", "set", "maxmemory", "0"]);
@@ -128,11 +128,11 @@ async fn commits_write_nothing_when_the_server_is_out_of_memory() {
     assert_eq!(store.committee_day(today()).await.unwrap(), day);
     assert_eq!(store.committee_briefs(today(), None).await.unwrap().len(), 1);
     assert!(matches!(store.file_committee(&filing).await.unwrap(), CommitteeFiled::Filed(_)));
-    assert_eq!(marks(&*store).await, ["mark"]);
+    assert_eq!(marks(&store).await, ["mark"]);
 }
 
 /// A server, its committee, and the same through a proxy.
-async fn behind_a_proxy() -> (Server, Arc<dyn CommitteeStore>, Arc<dyn CommitteeStore>, Proxy) {
+async fn behind_a_proxy() -> (Server, Records, Records, Proxy) {
     let server = Server::start(&[]);
     let proxy = Proxy::in_front_of(server.port).await;
     let direct = open(&RedisStore::connect(&server.url()).await.unwrap());

@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use swarm_core::{CommitteeTenants, Tenants};
+use swarm_core::Store;
 use swarm_store_redis::RedisStore;
 
 mod on_a_server {
@@ -20,9 +20,9 @@ mod on_a_server {
             Self(Mutex::new(Server::start(&[])))
         }
 
-        async fn connect(&self) -> Arc<RedisStore> {
+        async fn connect(&self) -> Store {
             let url = self.0.lock().unwrap().url();
-            Arc::new(RedisStore::connect(&url).await.unwrap())
+            RedisStore::connect(&url).await.unwrap().into()
         }
 
         fn kill(&self) {
@@ -32,20 +32,20 @@ mod on_a_server {
         }
     }
 
-    async fn server() -> (Guard, Arc<dyn Tenants>) {
+    async fn server() -> (Guard, Store) {
         let guard = Guard::start();
         let store = guard.connect().await;
         (guard, store)
     }
 
-    async fn killed(guard: &Guard) -> Arc<dyn Tenants> {
+    async fn killed(guard: &Guard) -> Store {
         guard.kill();
         guard.connect().await
     }
 
     swarm_testing::conformance!(server, killed);
 
-    async fn again(guard: &Guard) -> Arc<dyn Tenants> {
+    async fn again(guard: &Guard) -> Store {
         guard.connect().await
     }
 
@@ -64,31 +64,6 @@ mod on_a_server {
     }
 
     swarm_testing::continuity_conformance!(server, back_up, restore, again);
-
-    async fn that_moves() -> (Guard, Arc<RedisStore>) {
-        let guard = Guard::start();
-        let store = guard.connect().await;
-        (guard, store)
-    }
-
-    swarm_testing::transfer_conformance!(that_moves);
-
-    mod committee {
-        use super::*;
-
-        async fn server() -> (Guard, Arc<dyn CommitteeTenants>) {
-            let guard = Guard::start();
-            let store = guard.connect().await;
-            (guard, store)
-        }
-
-        async fn killed(guard: &Guard) -> Arc<dyn CommitteeTenants> {
-            guard.kill();
-            guard.connect().await
-        }
-
-        swarm_testing::committee_conformance!(server, killed);
-    }
 }
 
 /// A server per case, whose clock the case sets.
@@ -98,11 +73,11 @@ mod on_a_server_with_a_clock {
 
     use super::*;
 
-    async fn server() -> ((Server, ProgramClock), Arc<dyn Tenants>) {
+    async fn server() -> ((Server, ProgramClock), Store) {
         let clock = ProgramClock::at(0);
         let server = Server::start_in(&clock.environment(), &[]);
         let store = RedisStore::connect(&server.url()).await.unwrap();
-        ((server, clock), Arc::new(store))
+        ((server, clock), store.into())
     }
 
     fn set((_, clock): &(Server, ProgramClock), now: Timestamp) {
@@ -110,17 +85,4 @@ mod on_a_server_with_a_clock {
     }
 
     swarm_testing::clock_conformance!(server, set);
-
-    mod committee {
-        use super::*;
-
-        async fn server() -> ((Server, ProgramClock), Arc<dyn CommitteeTenants>) {
-            let clock = ProgramClock::at(0);
-            let server = Server::start_in(&clock.environment(), &[]);
-            let store = RedisStore::connect(&server.url()).await.unwrap();
-            ((server, clock), Arc::new(store))
-        }
-
-        swarm_testing::committee_clock_conformance!(server, set);
-    }
 }

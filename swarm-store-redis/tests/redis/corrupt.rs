@@ -3,14 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use redis::Commands as _;
 use swarm_core::domain::{Message, Session, Version};
 use swarm_core::rules::Refusal;
 use swarm_core::store::{
-    CommitteeDayChange, CommitteeMemberChange, CommitteeStore, MemberChange, MemberSaved,
-    MessageChange, MessageQuery, SessionChange, Store, Versioned,
+    CommitteeDayChange, CommitteeMemberChange, MemberChange, MemberSaved, MessageChange,
+    MessageQuery, Records, SessionChange, Versioned,
 };
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
@@ -24,8 +23,8 @@ const FIRST: Version = Version(1);
 
 struct Fixture {
     server: Server,
-    store: Arc<dyn Store>,
-    committee: Arc<dyn CommitteeStore>,
+    store: Records,
+    committee: Records,
 }
 
 impl Fixture {

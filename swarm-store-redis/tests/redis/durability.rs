@@ -4,7 +4,6 @@
 
 use std::error::Error as _;
 
-use swarm_core::Tenants;
 use swarm_core::store::StoreError;
 use swarm_redis_testing::{Cluster, Server};
 use swarm_store_redis::RedisStore;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use swarm_core::domain::{MailState, MemberState, Message};
 use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
-    Collection, Filed, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Saved,
-    SessionChange, Store, Versioned,
+    Collection, Filed, MemberQuery, MemberSaved, MessageChange, MessageQuery, Put, Records, Saved,
+    SessionChange, Versioned,
 };
 use swarm_core::{Session, SessionId, TakeId};
 use swarm_redis_testing::{Proxy, Server, free_port};
@@ -51,37 +51,37 @@ async fn scripts_are_reloaded_after_a_flush() {
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_succeed_after_the_server_restarts() {
     let (mut server, store) = serve(&[]).await;
-    let author = joined(&*store, "ada").await;
+    let author = joined(&store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
     for round in 0..2 {
-        let acknowledged = judged(&*store, &author, &session, &format!("{round} up")).await;
+        let acknowledged = judged(&store, &author, &session, &format!("{round} up")).await;
         assert!(matches!(store.file(&acknowledged).await.unwrap(), Filed::Filed(..)));
-        let filing = judged(&*store, &author, &session, &format!("{round} down")).await;
+        let filing = judged(&store, &author, &session, &format!("{round} down")).await;
         server.stop();
         for _ in 0..3 {
             assert!(timeout(BOUND, store.now()).await.unwrap().is_err());
             assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
         }
         server.resume();
-        recovered(&*store).await;
+        recovered(&store).await;
         assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
     }
-    let filed = nonces(&*store, &session).await;
+    let filed = nonces(&store, &session).await;
     assert_eq!(filed, ["0 up", "0 down", "1 up", "1 down"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_to_a_stalled_server_time_out() {
     let (server, store) = serve(&[]).await;
-    let author = joined(&*store, "ada").await;
+    let author = joined(&store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = judged(&*store, &author, &session, "nonce").await;
+    let filing = judged(&store, &author, &session, "nonce").await;
     server.signal("STOP");
     assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
     server.signal("CONT");
-    recovered(&*store).await;
+    recovered(&store).await;
     assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
-    assert_eq!(nonces(&*store, &session).await, ["nonce"]);
+    assert_eq!(nonces(&store, &session).await, ["nonce"]);
 }
 
 /// For example when a host is gone, or a firewall has dropped the connection.
@@ -90,13 +90,13 @@ async fn silent_connection_is_replaced() {
     let (server, direct) = serve(&[]).await;
     let proxy = Proxy::in_front_of(server.port).await;
     let store = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
-    let author = joined(&*store, "ada").await;
+    let author = joined(&store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = judged(&*store, &author, &session, "nonce").await;
+    let filing = judged(&store, &author, &session, "nonce").await;
     proxy.mute();
     assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
     assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
-    assert_eq!(nonces(&*direct, &session).await, ["nonce"]);
+    assert_eq!(nonces(&direct, &session).await, ["nonce"]);
 }
 
 /// For example when another server has taken over behind the same name.
@@ -111,13 +111,13 @@ async fn connection_to_a_demoted_primary_is_replaced() {
         let session = store.convene(&draft("subject")).await.unwrap();
         let mut filings = Vec::new();
         for number in 0..40 {
-            let author = joined(&*store, &format!("member {number}")).await;
-            filings.push(judged(&*store, &author, &session, &format!("nonce {number}")).await);
+            let author = joined(&store, &format!("member {number}")).await;
+            filings.push(judged(&store, &author, &session, &format!("nonce {number}")).await);
         }
 
         // After this write the replica has all earlier writes.
         let waiting = RedisStore::connect(&format!("{}?wait=1", old.url())).await.unwrap();
-        assert!(matches!(put(&*open(&waiting), None).await.unwrap(), Put::Created(_)));
+        assert!(matches!(put(&open(&waiting), None).await.unwrap(), Put::Created(_)));
         new.cli(&["replicaof", "no", "one"]);
         old.replicate_from(new.port);
         proxy.forward_to(new.port);
@@ -125,7 +125,7 @@ async fn connection_to_a_demoted_primary_is_replaced() {
             assert!(matches!(store.file(filing).await.unwrap(), Filed::Filed(..)));
         }
         let direct = open(&RedisStore::connect(&new.url()).await.unwrap());
-        assert_eq!(nonces(&*direct, &session).await.len(), filings.len());
+        assert_eq!(nonces(&direct, &session).await.len(), filings.len());
     }
 }
 
@@ -137,19 +137,19 @@ async fn filing_takes_effect_at_most_once() {
     let proxy = Proxy::in_front_of(server.port).await;
     let lossy = open(&RedisStore::connect(&proxy.url("redis")).await.unwrap());
     let session = direct.convene(&draft("subject")).await.unwrap();
-    let warm = joined(&*direct, "warm").await;
-    let warm = judged(&*direct, &warm, &session, "warm").await;
+    let warm = joined(&direct, "warm").await;
+    let warm = judged(&direct, &warm, &session, "warm").await;
     assert!(matches!(lossy.file(&warm).await.unwrap(), Filed::Filed(..)));
 
     for number in 0..FILINGS {
         let nonce = format!("nonce {number}");
-        let author = joined(&*direct, &format!("member {number}")).await;
-        let filing = judged(&*direct, &author, &session, &nonce).await;
+        let author = joined(&direct, &format!("member {number}")).await;
+        let filing = judged(&direct, &author, &session, &nonce).await;
         // The store retries once: only two losses make the call fail.
         let (calls, answers) = [(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (1, 1)][number % 6];
         proxy.drop_next(calls, answers);
         let outcome = timeout(BOUND, lossy.file(&filing)).await.unwrap();
-        let filed = nonces(&*direct, &session).await.iter().filter(|it| **it == nonce).count();
+        let filed = nonces(&direct, &session).await.iter().filter(|it| **it == nonce).count();
         match outcome {
             Ok(Filed::Filed(..)) => assert_eq!((filed, calls + answers < 2), (1, true)),
             Err(_) => assert_eq!((filed, calls + answers), (usize::from(answers > 0), 2)),
@@ -159,7 +159,7 @@ async fn filing_takes_effect_at_most_once() {
         recovered(&*lossy).await;
         assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(..)));
     }
-    assert_eq!(nonces(&*direct, &session).await.len(), 1 + FILINGS);
+    assert_eq!(nonces(&direct, &session).await.len(), 1 + FILINGS);
 }
 
 /// Other commits, too, take effect once and return the right outcome when the first answer is lost.
@@ -220,20 +220,20 @@ async fn commits_take_effect_once_when_their_answer_is_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn commits_write_nothing_when_the_server_is_out_of_memory() {
     let (server, store) = serve(&[]).await;
-    let author = joined(&*store, "ada").await;
+    let author = joined(&store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = judged(&*store, &author, &session, "nonce").await;
+    let filing = judged(&store, &author, &session, "nonce").await;
     let held = server.cli(&["dbsize"]);
 
     server.cli(&["config", "set", "maxmemory", "1"]);
     assert!(store.file(&filing).await.is_err());
     assert!(store.convene(&draft("other")).await.is_err());
     assert!(store.save_member(&creation_with_mail(&Author::named("grace"))).await.is_err());
-    assert!(put(&*store, None).await.is_err());
+    assert!(put(&store, None).await.is_err());
     let mut change = creation_with_mail(&author);
     change.expected = Some(swarm_core::domain::Version(1));
     assert!(store.save_member(&change).await.is_err());
-    assert_eq!(takes_of(&*store, session.id).await.unwrap(), []);
+    assert_eq!(takes_of(&store, session.id).await.unwrap(), []);
     assert_eq!(server.cli(&["dbsize"]), held);
 
     server.cli(&["config", "set", "maxmemory", "0"]);
@@ -309,20 +309,20 @@ async fn connect_to_an_unreachable_address_is_an_error() {
     }
 }
 
-async fn serve(options: &[&str]) -> (Server, Arc<dyn Store>) {
+async fn serve(options: &[&str]) -> (Server, Records) {
     let server = Server::start(options);
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     (server, store)
 }
 
-async fn two_stores() -> (Server, Arc<dyn Store>, Arc<dyn Store>) {
+async fn two_stores() -> (Server, Records, Records) {
     let (server, one) = serve(&[]).await;
     let other = open(&RedisStore::connect(&server.url()).await.unwrap());
     (server, one, other)
 }
 
 /// Files all of them concurrently, alternating between the stores.
-async fn race(stores: [Arc<dyn Store>; 2], filings: Vec<Filing>) -> Vec<Filed> {
+async fn race(stores: [Records; 2], filings: Vec<Filing>) -> Vec<Filed> {
     let mut racing = JoinSet::new();
     for (filing, store) in filings.into_iter().zip(stores.into_iter().cycle()) {
         racing.spawn(async move { store.file(&filing).await.unwrap() });

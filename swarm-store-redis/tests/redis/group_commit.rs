@@ -9,7 +9,7 @@ use std::time::Duration;
 use redis::Commands as _;
 use swarm_core::domain::{Body, MemoUrl, TakeDraft};
 use swarm_core::rules::Filing;
-use swarm_core::store::{Filed, Result, Store, StoreErrorKind};
+use swarm_core::store::{Filed, Records, Result, StoreErrorKind};
 use swarm_core::{Session, TakeId};
 use swarm_redis_testing::{ProgramClock, Server};
 use swarm_store_redis::RedisStore;
@@ -24,7 +24,7 @@ use crate::world::{
 /// A tenant whose server can be paused, so that takes wait.
 struct Desk {
     redis: Server,
-    store: Arc<dyn Store>,
+    store: Records,
     session: Arc<Session>,
     authors: Vec<Author>,
 }
@@ -290,7 +290,7 @@ impl Desk {
         let session = store.convene(&draft("subject")).await.unwrap();
         let mut joining = Vec::new();
         for number in 0..authors {
-            joining.push(joined(&*store, &format!("member-{number}")).await);
+            joining.push(joined(&store, &format!("member-{number}")).await);
         }
         Self { redis, store, session, authors: joining }
     }
@@ -314,7 +314,7 @@ impl Desk {
         self.redis.cli(&["client", "pause", "60000", "write"]);
         let mut calls = Vec::new();
         for filing in filings {
-            let store = Arc::clone(&self.store);
+            let store = self.store.clone();
             calls.push(tokio::spawn(async move { store.file(&filing).await }));
             // On the only thread, each task runs until it waits.
             yield_now().await;

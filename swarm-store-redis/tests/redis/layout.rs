@@ -5,7 +5,6 @@
 use std::error::Error as _;
 use std::fmt::Debug;
 
-use swarm_core::Tenants;
 use swarm_core::store::{Result, StoreErrorKind, other_layout};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use swarm_core::domain::{LogLine, Seq, Timestamp};
 use swarm_core::service::LogQuery;
-use swarm_core::{SessionId, Swarm, SystemEntropy, Tenant, TenantId, Tenants};
+use swarm_core::store::Store;
+use swarm_core::{SessionId, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
 use swarm_testing::{log_scenario, session_draft};
@@ -17,8 +18,8 @@ const RECORDED: &str = include_str!("../../../vectors/log/entries.jsonl");
 #[tokio::test]
 async fn acts_on_a_session_are_its_entries_in_the_log() {
     let server = Server::start(&[]);
-    let store = Arc::new(RedisStore::connect(&server.url()).await.unwrap());
-    log_scenario(Arc::clone(&store) as _, store, || ()).await;
+    let store = RedisStore::connect(&server.url()).await.unwrap();
+    log_scenario(store.into(), || ()).await;
     let (one, other) = (tenant(&server).await, tenant(&server).await);
     let of_session = |text: &String| text.contains(r#""session":{"id":1,"#);
     let acts: Vec<_> = entries(&one).await.into_iter().filter(of_session).collect();
@@ -33,8 +34,8 @@ async fn acts_on_a_session_are_its_entries_in_the_log() {
 #[tokio::test]
 async fn log_entries_have_the_recorded_texts() {
     let server = Server::start(&[]);
-    let store = Arc::new(RedisStore::connect(&server.url()).await.unwrap());
-    log_scenario(Arc::clone(&store) as _, store, || ()).await;
+    let store = RedisStore::connect(&server.url()).await.unwrap();
+    log_scenario(store.into(), || ()).await;
     let entries = entries(&tenant(&server).await).await;
     for text in &entries {
         assert_eq!(LogLine::read(text).map(|line| line.text()), Ok(text.clone()));
@@ -63,7 +64,7 @@ fn remove_times(value: &mut Value) {
 }
 
 async fn tenant(server: &Server) -> Tenant {
-    let store: Arc<dyn Tenants> = Arc::new(RedisStore::connect(&server.url()).await.unwrap());
+    let store: Store = Arc::new(RedisStore::connect(&server.url()).await.unwrap());
     Swarm::new(store, SystemEntropy).tenant(&TenantId::parse("acme").unwrap())
 }
 

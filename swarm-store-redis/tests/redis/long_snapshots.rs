@@ -8,7 +8,7 @@ use std::sync::Arc;
 use swarm_core::domain::SessionState::Published;
 use swarm_core::domain::TenantId;
 use swarm_core::store::{
-    Restored, Saved, SessionChange, SessionQuery, SummaryQuery, TakeQuery, Transfer as _, Versioned,
+    Restored, Saved, SessionChange, SessionQuery, SummaryQuery, TakeQuery, Versioned,
 };
 use swarm_core::{Session, SessionId};
 use swarm_redis_testing::{Proxy, Server};

@@ -4,7 +4,6 @@
 
 use std::error::Error as _;
 
-use swarm_core::Tenants;
 use swarm_core::store::StoreError;
 use swarm_redis_testing::{Proxy, Server, free_port};
 use swarm_store_redis::RedisStore;
@@ -39,12 +38,12 @@ async fn facts_are_not_read_from_a_replica() {
 
     demote(&old);
     let direct = RedisStore::connect(&new.url()).await.unwrap();
-    let author = joined(&*open(&direct), "ada").await;
+    let author = joined(&open(&direct), "ada").await;
     let session = open(&direct).convene(&draft("subject")).await.unwrap();
     committee::convened(&*committee::open(&direct), &["ada"]).await;
     proxy.forward_to(new.port);
 
-    judged(&*open(&one), &author, &session, "nonce").await;
+    judged(&open(&one), &author, &session, "nonce").await;
     committee::judged(&*committee::open(&other), "ada", "mark").await;
 }
 

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use swarm_core::Tenants;
 use swarm_redis_testing::{Server, free_port};
 use swarm_store_redis::RedisStore;
 

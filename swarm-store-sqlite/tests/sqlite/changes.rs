@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use swarm_core::TenantId;
-use swarm_core::store::ChangeFeed;
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::TestTenant;
 use swarm_testing::conformance::Process;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use swarm_core::domain::{LogLine, Seq};
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, ChallengeSlot, StoreError, StoreErrorKind, other_layout,
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, Store, StoreError, StoreErrorKind, other_layout,
 };
-use swarm_core::{Swarm, SystemEntropy, TenantId, Tenants, Timestamp};
+use swarm_core::{Swarm, SystemEntropy, TenantId, Timestamp};
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::{ManualClock, TestTenant, challenge, log_scenario, moment};
 use tempfile::TempDir;
@@ -111,16 +111,15 @@ async fn log_entries_have_the_recorded_texts() {
     let (_folder, path) = new_path();
     let clock = ManualClock::at(moment("2026-11-21T12:00:00Z"));
     let time = clock.clone();
-    let store = Arc::new(SqliteStore::open_with_clock(&path, move || time.now()).unwrap());
-    let (tenants, committees) = (Arc::clone(&store), Arc::clone(&store));
-    log_scenario(tenants, committees, || clock.advance(1_001)).await;
+    let store = SqliteStore::open_with_clock(&path, move || time.now()).unwrap();
+    log_scenario(store.clone().into(), || clock.advance(1_001)).await;
     assert_eq!(entries(store).await, RECORDED.lines().collect::<Vec<_>>());
 }
 
 const RECORDED: &str = include_str!("../../../vectors/log/entries.jsonl");
 
-async fn entries(store: Arc<SqliteStore>) -> Vec<String> {
-    let tenant = Swarm::new(store as Arc<dyn Tenants>, SystemEntropy).tenant(&tenant());
+async fn entries(store: SqliteStore) -> Vec<String> {
+    let tenant = Swarm::new(store, SystemEntropy).tenant(&tenant());
     let page = tenant.log(&swarm_core::service::LogQuery::all(Seq(0), 1_000)).await.unwrap();
     page.lines().map(LogLine::text).collect()
 }
@@ -144,8 +143,8 @@ async fn corrupt_record_is_warned_of() {
 #[tokio::test]
 async fn file_that_got_another_layout_while_it_was_open_is_not_written() {
     let (_folder, path) = new_path();
-    let store = Arc::new(SqliteStore::open(&path).unwrap());
-    let world = TestTenant::open(Arc::clone(&store) as Arc<dyn Tenants>, tenant());
+    let store = SqliteStore::open(&path).unwrap();
+    let world = TestTenant::open(store.clone().into(), tenant());
     let session = world.convened("aurora").await;
     let db = Connection::open(&path).unwrap();
 
@@ -166,7 +165,7 @@ async fn file_that_got_another_layout_while_it_was_open_is_not_written() {
 async fn stores_on_one_file_commit_alternately() {
     let (_folder, path) = new_path();
     let worlds = [(); 2].map(|()| {
-        let store: Arc<dyn Tenants> = Arc::new(SqliteStore::open(&path).unwrap());
+        let store: Store = Arc::new(SqliteStore::open(&path).unwrap());
         TestTenant::open(store, tenant())
     });
     let mut ids = Vec::new();

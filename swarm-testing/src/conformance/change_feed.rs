@@ -1,9 +1,7 @@
 //! Change feeds: each process learns of the commits of all, so that background work need not poll.
 
-use std::sync::Arc;
-
 use swarm_core::TenantId;
-use swarm_core::store::{ChangeFeed, Changes, Tenants};
+use swarm_core::store::{Changes, Store};
 
 use crate::TestTenant;
 use crate::assertions::{ensure, fail};
@@ -12,48 +10,27 @@ use crate::records::applicant;
 /// How many tenants change at the same time.
 const TENANTS: usize = 24;
 
-/// A store as one process has it open, with its feed.
-#[derive(Clone)]
-pub struct Process {
-    pub tenants: Arc<dyn Tenants>,
-    pub feed: Arc<dyn ChangeFeed>,
-}
-
-impl std::fmt::Debug for Process {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Process")
-    }
-}
-
-impl Process {
-    /// A store that has a feed.
-    pub fn of(store: impl Tenants + ChangeFeed + Clone + 'static) -> Self {
-        Self { tenants: Arc::new(store.clone()), feed: Arc::new(store) }
-    }
-
-    async fn changes(&self) -> Changes {
-        self.feed.changes().await.unwrap()
-    }
-
-    /// Reads what happened so far. The first call of a feed may know nothing, and answers that any tenant may have
-    /// changed.
-    async fn catch_up(&self) {
-        for _ in 0..10 {
-            if self.changes().await.tenants.is_some() {
-                return;
-            }
+/// Reads what happened so far. The first call of a feed may know nothing, and answers that any tenant may have changed.
+async fn catch_up(process: &Store) {
+    for _ in 0..10 {
+        if changes(process).await.tenants.is_some() {
+            return;
         }
-        fail("changes", &"names of tenants", &"none in ten calls", format_args!(""));
     }
+    fail("changes", &"names of tenants", &"none in ten calls", format_args!(""));
+}
+
+async fn changes(process: &Store) -> Changes {
+    changes(process).await.unwrap()
 }
 
 /// A commit of any kind is announced to every process once it has returned, also if an earlier one of the same tenant
 /// was announced.
-pub async fn each_commit_is_announced_to_every_process(processes: Vec<Process>) {
+pub async fn each_commit_is_announced_to_every_process(processes: Vec<Store>) {
     for committing in &processes {
-        let tenant = TestTenant::fresh(Arc::clone(&committing.tenants)).await;
+        let tenant = TestTenant::fresh(committing.clone()).await;
         for process in &processes {
-            process.catch_up().await;
+            catch_up(process).await;
         }
         let author = tenant.author("ada").await;
         expect_announced(&processes, &tenant.id, "a member").await;
@@ -65,14 +42,14 @@ pub async fn each_commit_is_announced_to_every_process(processes: Vec<Process>) 
 }
 
 /// Tenants that change at the same time, while feeds are read, are all announced.
-pub async fn concurrent_commits_of_tenants_are_all_announced(processes: Vec<Process>) {
+pub async fn concurrent_commits_of_tenants_are_all_announced(processes: Vec<Store>) {
     for process in &processes {
-        process.catch_up().await;
+        catch_up(process).await;
     }
     let committing = (0..TENANTS).map(|number| {
         let process = processes.get(number % processes.len()).unwrap().clone();
         tokio::spawn(async move {
-            let tenant = TestTenant::fresh(process.tenants).await;
+            let tenant = TestTenant::fresh(process).await;
             tenant.create(&applicant("ada")).await;
             tenant.id
         })
@@ -82,12 +59,12 @@ pub async fn concurrent_commits_of_tenants_are_all_announced(processes: Vec<Proc
     let mut changed = Vec::new();
     for commit in committing {
         for (process, announced) in processes.iter().zip(&mut announced) {
-            announced.push(process.changes().await);
+            announced.push(changes(process).await);
         }
         changed.push(commit.await.unwrap());
     }
     for (process, mut announced) in processes.iter().zip(announced) {
-        announced.push(process.changes().await);
+        announced.push(changes(process).await);
         let missing: Vec<_> =
             changed.iter().filter(|id| !announced.iter().any(|it| names(it, id))).collect();
         ensure!(missing.is_empty(), "all tenants are announced", missing);
@@ -95,12 +72,12 @@ pub async fn concurrent_commits_of_tenants_are_all_announced(processes: Vec<Proc
 }
 
 /// The time of a call is that of the store, as its commits have it.
-pub async fn feed_has_the_time_of_the_store(processes: Vec<Process>) {
+pub async fn feed_has_the_time_of_the_store(processes: Vec<Store>) {
     for process in &processes {
-        let tenant = TestTenant::fresh(Arc::clone(&process.tenants)).await;
+        let tenant = TestTenant::fresh(process.clone()).await;
         for _ in 0..2 {
             let before = tenant.now().await;
-            let now = process.changes().await.now;
+            let now = changes(process).await.now;
             let after = tenant.now().await;
             ensure!((before..=after).contains(&now), "between {before} and {after}", now);
             tenant.pass(after).await;
@@ -108,9 +85,9 @@ pub async fn feed_has_the_time_of_the_store(processes: Vec<Process>) {
     }
 }
 
-async fn expect_announced(processes: &[Process], tenant: &TenantId, what: &str) {
+async fn expect_announced(processes: &[Store], tenant: &TenantId, what: &str) {
     for process in processes {
-        let changes = process.changes().await;
+        let changes = changes(process).await;
         if !names(&changes, tenant) {
             fail("changes", tenant, &changes.tenants, format_args!("after {what}"));
         }

@@ -1,7 +1,6 @@
 //! Cases for a clock that runs back (API.md, 11.3).
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use super::log::document;
 use crate::assertions::{ensure, expect_eq};
@@ -10,12 +9,12 @@ use swarm_core::domain::{Attribution, Seq, SessionDraft, Timestamp, Version};
 use swarm_core::rules::convene;
 use swarm_core::store::{
     CLOCK_TOLERANCE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, Filed,
-    MemberRemoval, Result, Saved, SessionChange, StoreErrorKind, Tenants,
+    MemberRemoval, Result, Saved, SessionChange, Store, StoreErrorKind,
 };
 
 /// The clock may be up to an hour behind the log.
 pub async fn commit_time_is_constant_while_the_clock_is_behind(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     set: impl Fn(Timestamp),
 ) {
     let noon = noon();
@@ -38,12 +37,12 @@ pub async fn commit_time_is_constant_while_the_clock_is_behind(
 
 /// The limit is an hour. Beyond that, the store is not ready.
 pub async fn commits_are_refused_while_the_clock_is_far_behind(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     set: impl Fn(Timestamp),
 ) {
     let noon = noon();
     set(noon);
-    let tenant = TestTenant::fresh(Arc::clone(&tenants)).await;
+    let tenant = TestTenant::fresh(tenants.clone()).await;
     let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
     tenant.filed(&ada, &session, "1").await;
     let filing = tenant.judged(&ada, &ada.submission(&session, "2")).await;
@@ -82,7 +81,7 @@ pub async fn commits_are_refused_while_the_clock_is_far_behind(
 
 /// What was filed before stays filed, so a call that is sent again is answered as it was then.
 pub async fn resent_attempt_is_answered_while_the_clock_is_far_behind(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     set: impl Fn(Timestamp),
 ) {
     set(noon());
@@ -96,10 +95,10 @@ pub async fn resent_attempt_is_answered_while_the_clock_is_far_behind(
 }
 
 /// An operator accepts a clock that is a day behind. Later commits have its time.
-pub async fn accepted_clock_is_used_again(tenants: Arc<dyn Tenants>, set: impl Fn(Timestamp)) {
+pub async fn accepted_clock_is_used_again(tenants: Store, set: impl Fn(Timestamp)) {
     let yesterday = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
     set(noon());
-    let tenant = TestTenant::fresh(Arc::clone(&tenants)).await;
+    let tenant = TestTenant::fresh(tenants.clone()).await;
     let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
     let filing = tenant.judged(&ada, &ada.submission(&session, "1")).await;
     set(yesterday);
@@ -116,7 +115,7 @@ pub async fn accepted_clock_is_used_again(tenants: Arc<dyn Tenants>, set: impl F
 
 /// After a clock was accepted, the take with the latest time need not be the last one.
 pub async fn deadline_cannot_move_before_a_take_filed_with_a_wrong_clock(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     set: impl Fn(Timestamp),
 ) {
     let right = noon().plus_millis(-24 * CLOCK_TOLERANCE_MILLIS);
@@ -138,7 +137,7 @@ pub async fn deadline_cannot_move_before_a_take_filed_with_a_wrong_clock(
 
 /// It stays passed even if the clock then shows an earlier time.
 pub async fn passed_deadline_stays_passed_when_the_clock_runs_back(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     set: impl Fn(Timestamp),
 ) {
     let noon = noon();

@@ -9,14 +9,14 @@ use crate::assertions::{ensure, expect_eq};
 use crate::{Author, TestTenant, act, applicant, creation, filed, session_draft};
 use swarm_core::domain::{Actor, Attribution, LogBefore, LogRow, Logged, Seq, Session};
 use swarm_core::rules::{Filing, convene, store_accepted};
-use swarm_core::store::{Collection, MemberChange, Result, SessionChange, StoreErrorKind, Tenants};
+use swarm_core::store::{Collection, MemberChange, Result, SessionChange, Store, StoreErrorKind};
 
 /// As after a failover to a replica without the last commits.
 pub async fn store_with_lost_rows_refuses_commits(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     back_up: impl AsyncFn(),
     restore: impl AsyncFn(),
-    _again: impl AsyncFn() -> Arc<dyn Tenants>,
+    _again: impl AsyncFn() -> Store,
 ) {
     let (tenant, session, ada) = tenant(&tenants).await;
     back_up().await;
@@ -28,15 +28,15 @@ pub async fn store_with_lost_rows_refuses_commits(
     refused.are_refused(&tenant, &tenants).await;
     expect_eq!(tenant.takes(session.id).await.len(), 0, "reads go on");
     expect_eq!(tenant.log_position().await.size, Seq(1), "reads go on");
-    expect_eq!(tenant.store().seen_log().await.unwrap(), seen);
+    expect_eq!(tenant.store().seen_log(), seen);
 }
 
 /// Decisions made before are not committed, and no facts are returned for new ones.
 pub async fn wiped_store_refuses_commits(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     back_up: impl AsyncFn(),
     restore: impl AsyncFn(),
-    _again: impl AsyncFn() -> Arc<dyn Tenants>,
+    _again: impl AsyncFn() -> Store,
 ) {
     back_up().await;
     let (tenant, session, ada) = tenant(&tenants).await;
@@ -48,10 +48,10 @@ pub async fn wiped_store_refuses_commits(
 
 /// Another process, which has not seen the lost rows, commits more rows than were lost.
 pub async fn store_with_other_rows_refuses_commits(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     back_up: impl AsyncFn(),
     restore: impl AsyncFn(),
-    again: impl AsyncFn() -> Arc<dyn Tenants>,
+    again: impl AsyncFn() -> Store,
 ) {
     let (tenant, session, ada) = tenant(&tenants).await;
     back_up().await;
@@ -70,10 +70,10 @@ pub async fn store_with_other_rows_refuses_commits(
 /// The accepting process commits at once. The next commit of each other process notices the new
 /// log.
 pub async fn accepted_store_commits_again(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     back_up: impl AsyncFn(),
     restore: impl AsyncFn(),
-    again: impl AsyncFn() -> Arc<dyn Tenants>,
+    again: impl AsyncFn() -> Store,
 ) {
     let (tenant, session, ada) = tenant(&tenants).await;
     back_up().await;
@@ -110,7 +110,7 @@ pub async fn accepted_store_commits_again(
 }
 
 /// A tenant with a session, which is the only row of its log, and a member.
-async fn tenant(tenants: &Arc<dyn Tenants>) -> (TestTenant, Arc<Session>, Author) {
+async fn tenant(tenants: &Store) -> (TestTenant, Arc<Session>, Author) {
     let tenant = TestTenant::fresh(Arc::clone(tenants)).await;
     let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
     (tenant, session, ada)
@@ -138,7 +138,7 @@ impl<'a> Commits<'a> {
         }
     }
 
-    async fn are_refused(&self, tenant: &TestTenant, tenants: &Arc<dyn Tenants>) {
+    async fn are_refused(&self, tenant: &TestTenant, tenants: &Store) {
         let (store, size) = (tenant.store(), tenant.log_size().await);
         let submission = self.ada.submission(self.session, "4");
         refused(store.file(&self.filing).await);

@@ -1,15 +1,12 @@
 //! Counts of records by state.
 
-use std::sync::Arc;
-
 use crate::assertions::expect_eq;
 use crate::{TestTenant, applicant, creation, id, mail};
 use swarm_core::domain::{MailState, MemberState, Message, SessionState};
-use swarm_core::store::{Countable, MemberChange, MemberSaved, MessageChange, Saved, Tenants};
+use swarm_core::store::{Countable, MemberChange, MemberSaved, MessageChange, Saved, Store};
 
-pub async fn records_are_counted_by_latest_state(tenants: Arc<dyn Tenants>) {
-    let [one, other] =
-        [TestTenant::fresh(Arc::clone(&tenants)).await, TestTenant::fresh(tenants).await];
+pub async fn records_are_counted_by_latest_state(tenants: Store) {
+    let [one, other] = [TestTenant::fresh(tenants.clone()).await, TestTenant::fresh(tenants).await];
     for name in ["ada", "grace", "joan"] {
         let change = MemberChange { mail: Some(mail("queued")), ..creation(&applicant(name)) };
         expect_eq!(one.save_member(&change).await, MemberSaved::Saved);

@@ -1,7 +1,5 @@
 //! Durability: records and guards after a store is reopened.
 
-use std::sync::Arc;
-
 use crate::assertions::{ensure, expect_eq};
 use crate::{Author, TestTenant, applicant, creation, filed, id, key, mail, seed, session_draft};
 use swarm_core::domain::MemberState::{Approved, Claimed};
@@ -11,15 +9,12 @@ use swarm_core::rules::Filing;
 use swarm_core::store::Collection::Subjects;
 use swarm_core::store::{
     ChallengeSlot, DocumentDraft, MemberChange, MemberSaved, ProvenChallenge, Put, SessionQuery,
-    Tenants,
+    Store,
 };
 
 /// Covers every record and every read.
-pub async fn records_survive_reopening(
-    tenants: Arc<dyn Tenants>,
-    reopen: impl AsyncFnOnce() -> Arc<dyn Tenants>,
-) {
-    let (tenant, _) = filled(Arc::clone(&tenants)).await;
+pub async fn records_survive_reopening(tenants: Store, reopen: impl AsyncFnOnce() -> Store) {
+    let (tenant, _) = filled(tenants.clone()).await;
     let before = shown(&TestTenant::open(tenants, tenant.clone())).await;
     let after = shown(&TestTenant::open(reopen().await, tenant)).await;
     for (before, after) in before.into_iter().zip(after) {
@@ -28,11 +23,8 @@ pub async fn records_survive_reopening(
 }
 
 /// Used nonces and held keys survive, and no ids are reused.
-pub async fn guards_survive_reopening(
-    tenants: Arc<dyn Tenants>,
-    reopen: impl AsyncFnOnce() -> Arc<dyn Tenants>,
-) {
-    let (tenant, filing) = filled(Arc::clone(&tenants)).await;
+pub async fn guards_survive_reopening(tenants: Store, reopen: impl AsyncFnOnce() -> Store) {
+    let (tenant, filing) = filled(tenants.clone()).await;
     drop(tenants);
     let tenant = TestTenant::open(reopen().await, tenant);
     let (ada, session) = (Author::named("ada"), tenant.session(SessionId(1)).await.unwrap().record);
@@ -60,7 +52,7 @@ pub async fn guards_survive_reopening(
 }
 
 /// Stores one record of each kind. Returns the tenant, and the filing of take 2.
-async fn filled(tenants: Arc<dyn Tenants>) -> (TenantId, Filing) {
+async fn filled(tenants: Store) -> (TenantId, Filing) {
     let tenant = TestTenant::fresh(tenants).await;
     let ada = tenant.author("ada").await;
     let grace = Member { state: Approved, ..applicant("grace") };

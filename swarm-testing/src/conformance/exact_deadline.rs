@@ -6,7 +6,7 @@ use tokio::time::sleep;
 
 use crate::assertions::{ensure, expect_eq};
 use swarm_core::domain::Timestamp;
-use swarm_core::store::Clock;
+use swarm_core::store::Records;
 
 /// The maximum duration of the test, in milliseconds.
 const MAX_MILLIS: i64 = 120_000;
@@ -22,7 +22,7 @@ const MAX_TRIES: usize = 60;
 ///
 /// `prepare` judges one change for each deadline. The future that it returns commits them and
 /// returns, in order, the time of each commit, or `None` if it was late.
-pub(super) async fn meet<P, F>(clock: &dyn Clock, mut prepare: P)
+pub(super) async fn meet<P, F>(clock: &Records, mut prepare: P)
 where
     P: AsyncFnMut(Vec<Timestamp>) -> F,
     F: AsyncFnOnce() -> Vec<Option<Timestamp>>,
@@ -54,6 +54,6 @@ where
     expect_eq!(at_their_deadlines, 1, "commits exactly at their deadline in {tries} tries");
 }
 
-async fn now(clock: &dyn Clock) -> Timestamp {
+async fn now(clock: &Records) -> Timestamp {
     clock.now().await.unwrap()
 }

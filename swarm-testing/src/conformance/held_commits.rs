@@ -1,10 +1,9 @@
 //! Commits that wait for their critical section.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::TenantId;
-use swarm_core::store::{Filed, Tenants};
+use swarm_core::store::{Filed, Store};
 
 use crate::TestTenant;
 use crate::assertions::expect_eq;
@@ -15,7 +14,7 @@ use crate::assertions::expect_eq;
 /// `hold` enters the critical section of the tenant's commits, and leaves it when what it returns is dropped. Reads
 /// must go on meanwhile.
 pub async fn wait_of_a_commit_counts_towards_its_deadline<H>(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     hold: impl AsyncFnOnce(&TenantId) -> H,
 ) {
     let tenant = TestTenant::fresh(tenants).await;

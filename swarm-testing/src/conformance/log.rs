@@ -11,14 +11,14 @@ use swarm_core::domain::{
 use swarm_core::rules::{Refusal, convene, memo_published};
 use swarm_core::store::{
     Act, Collection, DocumentDraft, DocumentGuard, Filed, MemberChange, MemberSaved, Put, Saved,
-    SessionChange, Tenants,
+    SessionChange, Store,
 };
 
 const START: Seq = Seq(0);
 
 const MANY: usize = 10_000;
 
-pub async fn log_is_initially_empty(tenants: Arc<dyn Tenants>) {
+pub async fn log_is_initially_empty(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.log(START, MANY).await, []);
     expect_eq!(tenant.log_size().await, START);
@@ -26,7 +26,7 @@ pub async fn log_is_initially_empty(tenants: Arc<dyn Tenants>) {
 }
 
 /// Rows are in commit order. A commit without an act appends no row.
-pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
+pub async fn each_commit_with_an_act_appends_a_row(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let convocation = convene(&session_draft("subject"), &Attribution::SCHEDULE);
     let session = tenant.convene(&session_draft("subject")).await;
@@ -61,7 +61,7 @@ pub async fn each_commit_with_an_act_appends_a_row(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.log_size().await, Seq(8));
 }
 
-pub async fn log_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
+pub async fn log_row_has_the_time_of_its_commit(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let author = tenant.author("ada").await;
@@ -77,8 +77,8 @@ pub async fn log_row_has_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
 }
 
 /// It is a commit like any other.
-pub async fn accepted_key_appends_its_act(tenants: Arc<dyn Tenants>) {
-    let tenant = TestTenant::fresh(Arc::clone(&tenants)).await;
+pub async fn accepted_key_appends_its_act(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants.clone()).await;
     let other = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let before = tenant.now().await;
@@ -92,7 +92,7 @@ pub async fn accepted_key_appends_its_act(tenants: Arc<dyn Tenants>) {
     expect_eq!(other.log_size().await, START);
 }
 
-pub async fn log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
+pub async fn log_is_read_by_pages(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for number in 0..25 {
         tenant.convened(&format!("subject {number}")).await;
@@ -110,7 +110,7 @@ pub async fn log_is_read_by_pages(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.log(START, 0).await, []);
 }
 
-pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
+pub async fn refused_write_appends_no_row(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (session, author) = (tenant.convened("subject").await, tenant.author("ada").await);
     let submission = author.submission(&session, "nonce");
@@ -146,7 +146,7 @@ pub async fn refused_write_appends_no_row(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.log_size().await, Seq(size.0 + 1));
 }
 
-pub async fn repeated_attempt_appends_one_row(tenants: Arc<dyn Tenants>) {
+pub async fn repeated_attempt_appends_one_row(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (session, author) = (tenant.convened("subject").await, tenant.author("ada").await);
     let filing = tenant.judged(&author, &author.submission(&session, "nonce")).await;
@@ -155,7 +155,7 @@ pub async fn repeated_attempt_appends_one_row(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.log_size().await, Seq(2));
 }
 
-pub async fn concurrent_commits_append_consecutive_rows(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_commits_append_consecutive_rows(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let mut authors = Vec::new();
@@ -180,7 +180,7 @@ pub async fn concurrent_commits_append_consecutive_rows(tenants: Arc<dyn Tenants
     expect_eq!(logged, (1..=16).map(TakeId).collect::<Vec<_>>());
 }
 
-pub async fn acts_are_found_by_session(tenants: Arc<dyn Tenants>) {
+pub async fn acts_are_found_by_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (one, other) = (tenant.convened("one").await, tenant.convened("other").await);
     tenant.filed(&tenant.author("ada").await, &one, "nonce").await;
@@ -190,8 +190,8 @@ pub async fn acts_are_found_by_session(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.acts_on(SessionId(3)).await, []);
 }
 
-pub async fn tenants_have_separate_logs(tenants: Arc<dyn Tenants>) {
-    let one = TestTenant::fresh(Arc::clone(&tenants)).await;
+pub async fn tenants_have_separate_logs(tenants: Store) {
+    let one = TestTenant::fresh(tenants.clone()).await;
     let other = TestTenant::fresh(tenants).await;
     one.convened("subject").await;
     one.convened("subject").await;

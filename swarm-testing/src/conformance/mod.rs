@@ -1,6 +1,6 @@
-//! The conformance suite for implementations of the storage port.
+//! The conformance suite for stores: the records of the service in a backend.
 //!
-//! Each case tests one requirement of the port, which its name states. [`conformance!`] generates a
+//! Each case tests one requirement, which its name states. [`conformance!`] generates a
 //! test for each case. A case opens a new tenant with a name that begins with `conformance-`, so
 //! all cases may run concurrently on one server, and nothing has to be deleted. The clock of the
 //! store must advance: if a deadline has to pass, the case waits for it. Races are tested with many
@@ -39,16 +39,15 @@ mod webhooks;
 /// `harness` sets up.
 ///
 /// `harness` names an `async fn()` that runs before each case and returns a pair: a guard that is
-/// dropped after the case (a server to stop, or `()`), and the store as an `Arc<dyn Tenants>`. The
+/// dropped after the case (a server to stop, or `()`), and the store as an `Store`. The
 /// tests need `tokio` with the features `macros` and `rt-multi-thread`.
 ///
 /// ```
-/// # use std::sync::Arc;
-/// # use swarm_core::Tenants;
-/// # struct MyStore;
-/// # impl MyStore { async fn connect() -> Arc<dyn Tenants> { unimplemented!() } }
-/// async fn my_store() -> ((), Arc<dyn Tenants>) {
-///     ((), MyStore::connect().await)
+/// use swarm_core::Store;
+///
+/// # async fn connect() -> Store { unimplemented!() }
+/// async fn my_store() -> ((), Store) {
+///     ((), connect().await)
 /// }
 ///
 /// swarm_testing::conformance!(my_store);
@@ -62,9 +61,11 @@ mod webhooks;
 macro_rules! conformance {
     ($harness:path) => {
         $crate::conformance_cases! { test $harness }
+        $crate::committee_conformance_cases! { test $harness }
+        $crate::transfer_cases! { test $harness }
     };
     ($harness:path, $reopen:path) => {
-        $crate::conformance_cases! { test $harness }
+        $crate::conformance! { $harness }
         $crate::durability_cases! { test $harness, $reopen }
     };
 }
@@ -352,6 +353,4 @@ continuity_cases! { publish }
 transfer_cases! { publish }
 change_feed_cases! { publish }
 
-pub use change_feed::Process;
 pub use held_commits::wait_of_a_commit_counts_towards_its_deadline;
-pub use transfer::TransferStore;

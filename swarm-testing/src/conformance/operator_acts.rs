@@ -1,7 +1,5 @@
 //! Acts of operators.
 
-use std::sync::Arc;
-
 use crate::assertions::{ensure, expect_eq};
 use crate::{FIRST, TestTenant, applicant, mail, session_draft};
 use swarm_core::domain::{
@@ -10,7 +8,7 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::convene;
 use swarm_core::store::{
-    ActQuery, DeliveryChange, MemberChange, MemberSaved, Queued, QueuedMail, Saved, Tenants,
+    ActQuery, DeliveryChange, MemberChange, MemberSaved, Queued, QueuedMail, Saved, Store,
     WebhookChange,
 };
 
@@ -36,7 +34,7 @@ async fn acts(tenant: &TestTenant, query: ActQuery) -> Vec<OperatorAct> {
 }
 
 /// Commits with an entry of an operator record its act, and those whose act came with the change.
-pub async fn operator_acts_are_recorded_with_their_commits(tenants: Arc<dyn Tenants>) {
+pub async fn operator_acts_are_recorded_with_their_commits(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.operator_acts(&every()).await, []);
     let member = applicant("grace");
@@ -72,7 +70,7 @@ pub async fn operator_acts_are_recorded_with_their_commits(tenants: Arc<dyn Tena
 }
 
 /// A test of a webhook, whose delivery is its target, and a delivery that is queued again.
-pub async fn operator_acts_on_webhooks_are_recorded(tenants: Arc<dyn Tenants>) {
+pub async fn operator_acts_on_webhooks_are_recorded(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let url = "https://a.example".to_owned();
     let delivery = DeliveryDraft {
@@ -107,7 +105,7 @@ pub async fn operator_acts_on_webhooks_are_recorded(tenants: Arc<dyn Tenants>) {
     ensure!(found.len() == 2 && both.iter().all(|it| found.contains(it)), "both", found);
 }
 
-pub async fn operator_acts_are_found_by_operator_and_time(tenants: Arc<dyn Tenants>) {
+pub async fn operator_acts_are_found_by_operator_and_time(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let mut at = Vec::new();
     for name in ["first", "second", "third"] {
@@ -143,7 +141,7 @@ pub async fn operator_acts_are_found_by_operator_and_time(tenants: Arc<dyn Tenan
     expect_eq!(acts(&tenant, every()).await, all[..2]);
 }
 
-pub async fn operator_acts_of_strangers_are_bounded(tenants: Arc<dyn Tenants>) {
+pub async fn operator_acts_of_strangers_are_bounded(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let day = tenant.now().await.day();
     let refused = OperatorAct::unnamed("console.refused");
@@ -158,9 +156,8 @@ pub async fn operator_acts_of_strangers_are_bounded(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.operator_acts(&every()).await.len(), 4);
 }
 
-pub async fn operator_acts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let (own, other) =
-        (TestTenant::fresh(Arc::clone(&tenants)).await, TestTenant::fresh(tenants).await);
+pub async fn operator_acts_are_isolated_by_tenant(tenants: Store) {
+    let (own, other) = (TestTenant::fresh(tenants.clone()).await, TestTenant::fresh(tenants).await);
     let day = own.now().await.day();
     for tenant in [&own, &other] {
         let limit = Some((day, 1));

@@ -7,6 +7,7 @@
 macro_rules! clock_conformance {
     ($harness:path, $set:path) => {
         $crate::clock_cases! { test $harness, $set }
+        $crate::committee_clock_cases! { test $harness, $set }
     };
 }
 
@@ -22,18 +23,8 @@ macro_rules! continuity_conformance {
     };
 }
 
-/// Generates a test for each case of dump and restore, for a
-/// [`TransferStore`](crate::conformance::TransferStore). `harness` is as in
-/// [`conformance!`](crate::conformance!), but returns the store as an `Arc` of its own type.
-#[macro_export]
-macro_rules! transfer_conformance {
-    ($harness:path) => {
-        $crate::transfer_cases! { test $harness }
-    };
-}
-
 /// Generates a test for each case of change feeds. `harness` is as in [`conformance!`](crate::conformance!), but returns
-/// the store as several [processes](crate::conformance::Process) have it open.
+/// a `Vec` of the store as several processes have it open.
 #[macro_export]
 macro_rules! change_feed_conformance {
     ($harness:path) => {
@@ -204,6 +195,13 @@ macro_rules! durability_cases {
                     $crate::conformance::$case(tenants, async || $reopen(&guard).await).await;
                 }
             )*
+
+            #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn committee_survives_reopening() {
+                let (guard, tenants) = $harness().await;
+                let reopen = async || $reopen(&guard).await;
+                $crate::conformance::committee::committee_survives_reopening(tenants, reopen).await;
+            }
         }
     };
 

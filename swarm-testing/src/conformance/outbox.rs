@@ -8,10 +8,10 @@ use swarm_core::domain::{Mail, MailState, Member, Message, MessageId, Timestamp}
 use swarm_core::rules::Reminder;
 use swarm_core::store::{
     MemberChange, MemberSaved, MessageChange, MessageQuery, ProvenChallenge, Queued, QueuedMail,
-    Saved, Tenants, Versioned,
+    Saved, Store, Versioned,
 };
 
-pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
+pub async fn mail_is_queued_in_commit_order(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.messages(None, None).await, []);
     let before = tenant.now().await;
@@ -39,7 +39,7 @@ pub async fn mail_is_queued_in_commit_order(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn refused_change_queues_no_mail(tenants: Arc<dyn Tenants>) {
+pub async fn refused_change_queues_no_mail(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     let again = creation(&applicant("ada"));
@@ -60,7 +60,7 @@ pub async fn refused_change_queues_no_mail(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.messages(None, None).await, []);
 }
 
-pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
+pub async fn saved_message_round_trips(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let queued = queued(&tenant, "ada").await;
     let at = |millis| Timestamp::EPOCH.plus_millis(millis);
@@ -78,7 +78,7 @@ pub async fn saved_message_round_trips(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn message_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
+pub async fn message_change_at_another_version_is_stale(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let queued = queued(&tenant, "ada").await;
     let message = Message::clone(&queued.record);
@@ -94,7 +94,7 @@ pub async fn message_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
     expect_eq!(tenant.messages(None, None).await, [queued]);
 }
 
-pub async fn messages_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
+pub async fn messages_are_found_by_latest_state(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let states = [MailState::Queued, MailState::Sent, MailState::Failed, MailState::Undeliverable];
     for (number, state) in states.into_iter().cycle().take(12).enumerate() {
@@ -110,7 +110,7 @@ pub async fn messages_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
+pub async fn messages_are_found_after_any_id(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for number in 1..=12 {
         let queued = queued(&tenant, &format!("member {number}")).await;
@@ -136,7 +136,7 @@ pub async fn messages_are_found_after_any_id(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn message_pages_are_complete(tenants: Arc<dyn Tenants>) {
+pub async fn message_pages_are_complete(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for (number, state) in (1..=10).zip(MailState::ALL.into_iter().cycle()) {
         let queued = queued(&tenant, &format!("member {number}")).await;
@@ -158,7 +158,7 @@ pub async fn message_pages_are_complete(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.found_messages(&queued).await.len(), 1);
 }
 
-pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_leases_of_a_message_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let queued = queued(&tenant, "ada").await;
     let lease = |racer: u32| {
@@ -170,7 +170,7 @@ pub async fn concurrent_leases_of_a_message_commit_once(tenants: Arc<dyn Tenants
     expect_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 31));
 }
 
-pub async fn reminder_is_queued_once(tenants: Arc<dyn Tenants>) {
+pub async fn reminder_is_queued_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("aurora").await;
     let expected = tenant.session(session.id).await.unwrap().version;
@@ -209,7 +209,7 @@ pub async fn reminder_is_queued_once(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.queue_message(&grace).await, Queued::Before);
 }
 
-pub async fn reminder_is_guarded_by_its_session_and_by_takes(tenants: Arc<dyn Tenants>) {
+pub async fn reminder_is_guarded_by_its_session_and_by_takes(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("aurora").await;
     let author = tenant.author("ada").await;

@@ -7,13 +7,13 @@ use crate::{TestTenant, act, race, session_draft};
 use swarm_core::domain::{Actor, Attribution, LogBefore, Seq, Version};
 use swarm_core::proof::tile::TileId;
 use swarm_core::rules::{convene, store_accepted};
-use swarm_core::store::{Saved, StoreErrorKind, Tenants, TreeChange, TreeState, Versioned};
+use swarm_core::store::{Saved, Store, StoreErrorKind, TreeChange, TreeState, Versioned};
 
 const FIRST: TileId = TileId { level: 0, index: 0 };
 const SECOND: TileId = TileId { level: 0, index: 1 };
 const ABOVE: TileId = TileId { level: 1, index: 0 };
 
-pub async fn tree_is_initially_absent(tenants: Arc<dyn Tenants>) {
+pub async fn tree_is_initially_absent(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.tree().await, None);
     expect_eq!(tenant.tiles(1, &[FIRST, ABOVE]).await, [None, None]);
@@ -21,7 +21,7 @@ pub async fn tree_is_initially_absent(tenants: Arc<dyn Tenants>) {
 }
 
 /// Tiles are any bytes; a checkpoint has several lines, and letters of any script.
-pub async fn tree_and_its_tiles_round_trip(tenants: Arc<dyn Tenants>) {
+pub async fn tree_and_its_tiles_round_trip(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (bytes, full) = ((0..=255).collect::<Vec<u8>>(), vec![0; 8_192]);
     let first = change(None, 256, None, &[(FIRST, &full), (ABOVE, &bytes)]);
@@ -39,7 +39,7 @@ pub async fn tree_and_its_tiles_round_trip(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.log_size().await, Seq(0), "the tree is no entry");
 }
 
-pub async fn grown_tile_replaces_the_stored_one(tenants: Arc<dyn Tenants>) {
+pub async fn grown_tile_replaces_the_stored_one(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
     let grown = change(tenant.tree().await.as_ref(), 2, None, &[(FIRST, &[1, 2])]);
@@ -47,7 +47,7 @@ pub async fn grown_tile_replaces_the_stored_one(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.tiles(1, &[FIRST]).await, [Some(vec![1, 2])]);
 }
 
-pub async fn tree_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
+pub async fn tree_change_at_another_version_is_stale(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let missing = Versioned { version: Version(1), record: Arc::new(state(1, None)) };
     let early = change(Some(&missing), 9, Some("early"), &[(FIRST, &[9])]);
@@ -62,7 +62,7 @@ pub async fn tree_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) 
     expect_eq!(tenant.tiles(1, &[FIRST, SECOND]).await, [Some(vec![1]), None]);
 }
 
-pub async fn concurrent_tree_changes_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_tree_changes_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.save_tree(&change(None, 1, None, &[])).await, Saved::Saved);
     let stored = tenant.tree().await;
@@ -79,7 +79,7 @@ pub async fn concurrent_tree_changes_commit_once(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.tiles(1, &[FIRST]).await, [Some(vec![saved[0].0])]);
 }
 
-pub async fn tiles_of_logs_are_independent(tenants: Arc<dyn Tenants>) {
+pub async fn tiles_of_logs_are_independent(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
     let mut next = change(tenant.tree().await.as_ref(), 1, None, &[(FIRST, &[2])]);
@@ -90,8 +90,8 @@ pub async fn tiles_of_logs_are_independent(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.tree().await.map(|stored| stored.record.log), Some(2));
 }
 
-pub async fn tree_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let one = TestTenant::fresh(Arc::clone(&tenants)).await;
+pub async fn tree_is_isolated_by_tenant(tenants: Store) {
+    let one = TestTenant::fresh(tenants.clone()).await;
     let other = TestTenant::fresh(tenants).await;
     expect_eq!(one.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
     expect_eq!((other.tree().await, other.tiles(1, &[FIRST]).await), (None, vec![None]));
@@ -101,11 +101,11 @@ pub async fn tree_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 /// Until a log with a higher number begins, even if this process has seen none of the log.
-pub async fn went_back_log_refuses_commits(tenants: Arc<dyn Tenants>) {
-    let tenant = TestTenant::fresh(Arc::clone(&tenants)).await;
+pub async fn went_back_log_refuses_commits(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants.clone()).await;
     tenant.convened("subject").await;
     let convocation = convene(&session_draft("other"), &Attribution::SCHEDULE);
-    tenant.store().mark_went_back(3, Seq(1)).await.unwrap();
+    tenant.store().mark_went_back(3, Seq(1));
     let refused = tenant.store().convene(&convocation).await;
     let kind = refused.as_ref().map_err(|error| error.kind());
     ensure!(matches!(kind, Err(StoreErrorKind::WentBack)), "that the store went back", refused);
@@ -121,7 +121,7 @@ pub async fn went_back_log_refuses_commits(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.log_position().await.log, 4, "more than the number marked");
     expect_eq!(tenants.ready().await.is_ok(), true, "once the store was accepted");
     expect_eq!(tenant.store().may_commit().await.is_ok(), true, "once the store was accepted");
-    tenant.store().mark_went_back(3, Seq(9)).await.unwrap();
+    tenant.store().mark_went_back(3, Seq(9));
     tenant.convened("later").await;
     expect_eq!(tenant.log_size().await, Seq(3));
 }

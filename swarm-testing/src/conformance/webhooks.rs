@@ -1,7 +1,5 @@
 //! Webhooks, their deliveries, and notices.
 
-use std::sync::Arc;
-
 use crate::assertions::expect_eq;
 use crate::{FIRST, TestTenant, applicant, count, creation, mail, race};
 use swarm_core::domain::{
@@ -10,13 +8,13 @@ use swarm_core::domain::{
 };
 use swarm_core::store::{
     Countable, DeliveryChange, DeliveryQuery, MemberChange, MemberSaved, MessageChange, Saved,
-    Tenants, WebhookChange,
+    Store, WebhookChange,
 };
 
 /// As many deliveries as one commit of the service queues at most.
 const MANY: u64 = 32;
 
-pub async fn webhook_and_its_deliveries_are_saved_together(tenants: Arc<dyn Tenants>) {
+pub async fn webhook_and_its_deliveries_are_saved_together(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let url = "https://a.example/\u{0}\u{1f680}?b=c";
     let none = tenant.webhook(url).await;
@@ -63,7 +61,7 @@ pub async fn webhook_and_its_deliveries_are_saved_together(tenants: Arc<dyn Tena
     expect_eq!((found.queued, tenant.webhook("https://b.example").await.queued), (MANY + 1, 0));
 }
 
-pub async fn webhook_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
+pub async fn webhook_change_at_another_version_is_stale(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let url = "https://a.example";
     let at = |expected| WebhookChange {
@@ -81,7 +79,7 @@ pub async fn webhook_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
     expect_eq!(tenant.webhook(url).await.queued, 1);
 }
 
-pub async fn concurrent_webhook_changes_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_webhook_changes_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let url = "https://a.example";
     begun(&tenant, url, 0).await;
@@ -105,7 +103,7 @@ pub async fn concurrent_webhook_changes_commit_once(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.webhook(url).await.queued, 1);
 }
 
-pub async fn deliveries_are_found_by_due_time_and_newest_first(tenants: Arc<dyn Tenants>) {
+pub async fn deliveries_are_found_by_due_time_and_newest_first(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (url, other) = ("https://a.example", "https://b.example");
     begun(&tenant, url, 4).await;
@@ -145,7 +143,7 @@ pub async fn deliveries_are_found_by_due_time_and_newest_first(tenants: Arc<dyn 
     }
 }
 
-pub async fn saved_delivery_round_trips(tenants: Arc<dyn Tenants>) {
+pub async fn saved_delivery_round_trips(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let url = "https://a.example";
     begun(&tenant, url, 1).await;
@@ -180,7 +178,7 @@ pub async fn saved_delivery_round_trips(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.save_delivery(&change).await, Saved::Stale);
 }
 
-pub async fn webhook_is_failing_until_a_newer_delivery(tenants: Arc<dyn Tenants>) {
+pub async fn webhook_is_failing_until_a_newer_delivery(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (url, other) = ("https://a.example", "https://b.example");
     begun(&tenant, url, 3).await;
@@ -205,7 +203,7 @@ pub async fn webhook_is_failing_until_a_newer_delivery(tenants: Arc<dyn Tenants>
     expect_eq!(tenant.webhook(url).await.is_failing, false);
 }
 
-pub async fn notice_is_kept_once(tenants: Arc<dyn Tenants>) {
+pub async fn notice_is_kept_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.notices(NoticeId(0), 10).await, []);
     let before = tenant.now().await;
@@ -238,7 +236,7 @@ pub async fn notice_is_kept_once(tenants: Arc<dyn Tenants>) {
     expect_eq!((count(&outcomes, &Saved::Saved), count(&outcomes, &Saved::Stale)), (1, 15));
 }
 
-pub async fn notice_is_kept_by_the_commit_that_has_it(tenants: Arc<dyn Tenants>) {
+pub async fn notice_is_kept_by_the_commit_that_has_it(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (received, undelivered) =
         (notice("application.received", "ada"), notice("mail.undelivered", "1"));
@@ -256,7 +254,7 @@ pub async fn notice_is_kept_by_the_commit_that_has_it(tenants: Arc<dyn Tenants>)
     expect_eq!(shown, [(1, "application.received", "ada"), (2, "mail.undelivered", "1")]);
 }
 
-pub async fn old_webhook_records_are_removed(tenants: Arc<dyn Tenants>) {
+pub async fn old_webhook_records_are_removed(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let url = "https://a.example";
     begun(&tenant, url, 2).await;
@@ -275,8 +273,8 @@ pub async fn old_webhook_records_are_removed(tenants: Arc<dyn Tenants>) {
     expect_eq!((found.webhook.is_some(), found.queued), (true, 1));
 }
 
-pub async fn webhooks_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
-    let one = TestTenant::fresh(Arc::clone(&tenants)).await;
+pub async fn webhooks_are_isolated_by_tenant(tenants: Store) {
+    let one = TestTenant::fresh(tenants.clone()).await;
     let other = TestTenant::fresh(tenants).await;
     let url = "https://a.example";
     begun(&one, url, 1).await;

@@ -24,7 +24,7 @@ use super::retries::until_committed;
 use super::{Commit, CommitTask, CommitteeError, Observer};
 use crate::store::{
     self, Collection, CommitteeDayChange, CommitteeFiled, CommitteeMemberChange,
-    CommitteeSessionQuery, CommitteeStore, CommitteeTakesQuery, CommitteeTenants, Saved,
+    CommitteeSessionQuery, CommitteeTakesQuery, Records, Saved, Store,
 };
 
 pub use filing::DayFiling;
@@ -36,15 +36,15 @@ const DAYS_PER_BATCH: usize = 8;
 /// The committees of all tenants, served by one store.
 #[derive(Clone)]
 pub struct Committees {
-    tenants: Arc<dyn CommitteeTenants>,
+    store: Store,
     entropy: Arc<dyn Entropy>,
     observer: Option<Observation>,
 }
 
 impl Committees {
     /// A service on this store, with this source of randomness.
-    pub fn new(tenants: impl CommitteeTenants + 'static, entropy: impl Entropy + 'static) -> Self {
-        Self { tenants: Arc::new(tenants), entropy: Arc::new(entropy), observer: None }
+    pub fn new(store: impl Into<Store>, entropy: impl Entropy + 'static) -> Self {
+        Self { store: store.into(), entropy: Arc::new(entropy), observer: None }
     }
 
     /// Adds an observer, which is called after each commit; `spawn` runs its tasks: see
@@ -61,8 +61,7 @@ impl Committees {
     /// Returns the committee of one tenant, with its settings. It is cheap and does no I/O.
     pub fn tenant(&self, tenant: &TenantId, settings: CommitteeSettings) -> CommitteeTenant {
         CommitteeTenant {
-            store: self.tenants.open_committee(tenant),
-            tenants: Arc::clone(&self.tenants),
+            store: self.store.open(tenant),
             entropy: Arc::clone(&self.entropy),
             settings: Arc::new(settings),
             quotas: Quotas::default(),
@@ -81,9 +80,7 @@ impl fmt::Debug for Committees {
 /// The committee of one tenant: its members, days, briefs and takes.
 #[derive(Clone)]
 pub struct CommitteeTenant {
-    store: Arc<dyn CommitteeStore>,
-    /// The store, which opens the committee once more for a dry run.
-    tenants: Arc<dyn CommitteeTenants>,
+    store: Records,
     entropy: Arc<dyn Entropy>,
     settings: Arc<CommitteeSettings>,
     quotas: Quotas,
@@ -118,7 +115,7 @@ impl CommitteeTenant {
     #[must_use]
     pub fn dry_run(&self) -> Self {
         Self {
-            store: self.tenants.open_committee_dry_run(self.id()),
+            store: self.store.dry_run(),
             entropy: Arc::new(Zeros),
             observer: self.observer.silent(),
             ..self.clone()
@@ -227,11 +224,14 @@ impl CommitteeTenant {
     }
 
     async fn save_member(&self, change: CommitteeMemberChange) -> store::Result<Saved> {
-        let store = Arc::clone(&self.store);
-        let commit = async move { Ok((store.save_committee_member(&change).await?, change)) };
+        let commit = |store: Records| async move {
+            Ok((store.save_committee_member(&change).await?, change))
+        };
         let (saved, _) = self
             .observer
-            .commit(commit, |(saved, change)| saved.committed(Commit::committee_member(change)))
+            .commit(&self.store, commit, |(saved, change)| {
+                saved.committed(Commit::committee_member(change))
+            })
             .await?;
         Ok(saved)
     }
@@ -277,9 +277,8 @@ impl CommitteeTenant {
     }
 
     async fn file(&self, filing: CommitteeFiling) -> store::Result<CommitteeFiled> {
-        let store = Arc::clone(&self.store);
-        let commit = async move { store.file_committee(&filing).await };
-        let filed = self.observer.commit(commit, |filed| match filed {
+        let commit = |store: Records| async move { store.file_committee(&filing).await };
+        let filed = self.observer.commit(&self.store, commit, |filed| match filed {
             CommitteeFiled::Filed(take) => Some(Commit::committee_take(take)),
             _ => None,
         });
@@ -460,11 +459,13 @@ impl CommitteeTenant {
     }
 
     async fn save_day(&self, change: CommitteeDayChange) -> store::Result<(Saved, CommitteeDay)> {
-        let store = Arc::clone(&self.store);
-        let commit = async move { Ok((store.save_committee_day(&change).await?, change)) };
+        let commit =
+            |store: Records| async move { Ok((store.save_committee_day(&change).await?, change)) };
         let (saved, change) = self
             .observer
-            .commit(commit, |(saved, change)| saved.committed(Commit::committee_day(change)))
+            .commit(&self.store, commit, |(saved, change)| {
+                saved.committed(Commit::committee_day(change))
+            })
             .await?;
         Ok((saved, change.day))
     }

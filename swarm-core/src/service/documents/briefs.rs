@@ -70,14 +70,14 @@ impl Tenant {
                 }
             }
             let draft = DocumentDraft {
-                held_until: None,
                 key: Some(id.to_string()),
                 group: brief_group(date, &subject_id),
                 json: json::write(&body),
                 replace,
                 guard: Some(guard),
-                quota: None,
+
                 act,
+                ..DocumentDraft::default()
             };
             match self.put(Collection::Briefs, draft).await? {
                 Put::Created(document) | Put::Replaced(document) => {

@@ -247,7 +247,7 @@ impl Tenant {
         let (key, json) = (Some(format!("{group} {author}")), author.as_str().to_owned());
         let (guard, quota, act) = (None, None, None);
         let note =
-            DocumentDraft { held_until: None, key, group, json, replace: false, guard, quota, act };
+            DocumentDraft { key, group, json, guard, quota, act, ..DocumentDraft::default() };
         match self.put(Collection::HeldMemos, note).await? {
             Put::Created(_) | Put::Exists => Ok(()),
             other => Err(StoreError::corrupt("note held memo", format!("{other:?}")).into()),
@@ -293,14 +293,14 @@ impl Tenant {
         let (group, guard, quota) = (memo.member_id.as_str().to_owned(), None, None);
         let key_of_draft = Some(key.clone());
         let draft = DocumentDraft {
-            held_until: None,
             key: key_of_draft,
             group,
             json,
-            replace: false,
+
             guard,
             quota,
             act,
+            ..DocumentDraft::default()
         };
         match self.put(Collection::HeldMemos, draft).await? {
             Put::Created(_) => Ok(is_shown),

@@ -8,8 +8,6 @@ pub use memos::MemoPage;
 pub(super) use memos::StoredMemo;
 pub(super) use readable::check_readable;
 
-use std::sync::Arc;
-
 use super::{Commit, Error, Tenant};
 use crate::domain::json::{self, Object};
 use crate::domain::{
@@ -22,7 +20,8 @@ use crate::rules::{
 use crate::service::retries::until_committed;
 use crate::service::stored_document::{read, unreadable};
 use crate::store::{
-    self, Collection, Document, DocumentDraft, DocumentPage, DocumentQuery, Put, StoreError,
+    self, Collection, Document, DocumentDraft, DocumentPage, DocumentQuery, Put, Records,
+    StoreError,
 };
 
 /// Number of subjects read at a time to find those that a filter keeps.
@@ -169,7 +168,7 @@ impl Tenant {
         let (json, act) = (json::write(&draft), rules::snapshot_added(subject, &draft, by));
         let (key, guard, quota, act) = (None, None, None, Some(act));
         let added =
-            DocumentDraft { held_until: None, key, group, json, replace: false, guard, quota, act };
+            DocumentDraft { key, group, json, guard, quota, act, ..DocumentDraft::default() };
         let quota = |_| (DocumentQuota::default(), None);
         match self.put_within(Collection::SubjectSnapshots, added, quota).await? {
             Put::Created(document) => Ok(snapshot(subject, draft, &document)),
@@ -282,16 +281,8 @@ impl Tenant {
         act: Act,
     ) -> Result<WriteOutcome, Error> {
         let (key, act) = (Some(key), Some(act));
-        let draft = DocumentDraft {
-            held_until: None,
-            key,
-            group,
-            json,
-            replace: true,
-            guard: None,
-            quota: None,
-            act,
-        };
+        let draft =
+            DocumentDraft { key, group, json, replace: true, act, ..DocumentDraft::default() };
         written(&self.put(collection, draft).await?)
     }
 
@@ -300,11 +291,12 @@ impl Tenant {
         collection: Collection,
         draft: DocumentDraft,
     ) -> store::Result<Put> {
-        let store = Arc::clone(&self.store);
-        let put = async move { Ok((store.put_document(collection, &draft).await?, draft)) };
+        let put = |store: Records| async move {
+            Ok((store.put_document(collection, &draft).await?, draft))
+        };
         let (put, _) = self
             .observer
-            .commit(put, move |(put, draft)| match put {
+            .commit(&self.store, put, move |(put, draft)| match put {
                 Put::Created(document) | Put::Replaced(document) => {
                     Some(Commit::document(collection, document, draft.act.as_ref()))
                 }

@@ -2,7 +2,7 @@
 //!
 //! A [`DumpWriter`] turns records into lines, and a [`DumpReader`] turns lines into records again,
 //! checking everything on the way. Neither does I/O: a program moves the lines and the records, with
-//! the store's [`Transfer`](crate::store::Transfer).
+//! a [`Store`](crate::store::Store).
 
 mod index;
 mod line;

@@ -127,7 +127,7 @@ impl Recent {
         let mut next = start;
         while next < size {
             let left = usize::try_from(size.0 - next.0).unwrap_or(usize::MAX);
-            let read = log_rows::rows(&*tenant.store, next, left.min(ROWS_AT_ONCE)).await?;
+            let read = log_rows::rows(&tenant.store, next, left.min(ROWS_AT_ONCE)).await?;
             let Some(last) = read.last() else { break };
             next = log_rows::seq(last);
             rows.extend(read.iter().flatten().filter_map(Row::of));

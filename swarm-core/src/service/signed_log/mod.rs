@@ -28,7 +28,7 @@ use super::Tenant;
 use crate::domain::{Invalid, Seq};
 use crate::proof::log_key::ServerSecret;
 use crate::proof::note::NoteSigner;
-use crate::store::Store;
+use crate::store::Records;
 
 /// What a server signs logs with.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ impl std::fmt::Debug for LogSigner {
 /// The log of a tenant, signed under a name.
 #[derive(Clone)]
 pub struct SignedLog {
-    store: Arc<dyn Store>,
+    store: Records,
     signer: LogSigner,
     /// The origin of the tenant's first log.
     origin: Arc<str>,
@@ -99,7 +99,7 @@ impl Tenant {
         // A host that cannot be part of the name of a key is refused here, so that signing cannot fail later.
         signer.secret.log_key(&origin)?;
         Ok(SignedLog {
-            store: Arc::clone(&self.store),
+            store: self.store.clone(),
             signer: signer.clone(),
             origin: origin.into(),
             state: Arc::default(),
@@ -111,7 +111,7 @@ impl SignedLog {
     /// Returns the log for a dry run of what operators accept, with the [handle](Tenant::dry_run) of its tenant for that.
     #[must_use]
     pub fn dry_run(&self, tenant: &Tenant) -> Self {
-        Self { store: Arc::clone(&tenant.store), ..self.clone() }
+        Self { store: tenant.store.clone(), ..self.clone() }
     }
 
     /// Returns the origin of the tenant's log with this number.

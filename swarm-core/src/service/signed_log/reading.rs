@@ -113,7 +113,7 @@ impl SignedLog {
     /// The texts of the entries of a tile, if all of them can be read.
     async fn texts(&self, path: TilePath) -> Result<Option<Vec<String>>, Error> {
         let (first, width) = (Seq(path.index.saturating_mul(256)), usize::from(path.width));
-        let rows = log_rows::rows(&*self.store, first, width).await?;
+        let rows = log_rows::rows(&self.store, first, width).await?;
         let texts: Vec<_> = rows.iter().flatten().map(|row| log_line(row).text()).collect();
         Ok(Some(texts).filter(|texts| texts.len() == width))
     }
@@ -125,7 +125,7 @@ impl SignedLog {
     pub async fn proof_of_take(&self, take: TakeId) -> Result<Option<TlogProof>, Error> {
         let Some((tree, _)) = self.signed().await? else { return Ok(None) };
         let Some(seq) = self.seq_of(take, tree.size).await? else { return Ok(None) };
-        let rows = log_rows::rows(&*self.store, Seq(seq.0.saturating_sub(1)), 1).await?;
+        let rows = log_rows::rows(&self.store, Seq(seq.0.saturating_sub(1)), 1).await?;
         let Some(Logged::Take(logged)) = rows.iter().flatten().next().map(|row| &row.logged) else {
             return Ok(None);
         };
@@ -140,7 +140,7 @@ impl SignedLog {
     pub async fn entry_of_take(&self, take: TakeId) -> Result<Option<Seq>, Error> {
         let size = self.store.log_position().await?.size;
         let before = size.0.saturating_sub(LATEST_ROWS);
-        let rows = log_rows::rows(&*self.store, Seq(before), LATEST_ROWS as usize).await?;
+        let rows = log_rows::rows(&self.store, Seq(before), LATEST_ROWS as usize).await?;
         let is_of =
             |row: &&LogRow| matches!(&row.logged, Logged::Take(logged) if logged.id() == take);
         match rows.iter().flatten().find(is_of) {
@@ -269,7 +269,7 @@ impl SignedLog {
         let (mut after, mut count) = (from.saturating_sub(1), 1);
         while after < last {
             let limit = usize::try_from(count).unwrap_or(1);
-            let rows = log_rows::rows(&*self.store, Seq(after), limit).await?;
+            let rows = log_rows::rows(&self.store, Seq(after), limit).await?;
             let take_of = |row: &LogRow| match &row.logged {
                 Logged::Take(take) => Some((row.seq, take.id())),
                 _ => None,

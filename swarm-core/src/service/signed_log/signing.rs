@@ -123,7 +123,7 @@ impl SignedLog {
         log: u64,
     ) -> Result<bool, Error> {
         let rows = usize::try_from(end.0 - edge.size().0).unwrap_or(BATCH).min(BATCH);
-        let rows = log_rows::rows(&*self.store, edge.size(), rows).await?;
+        let rows = log_rows::rows(&self.store, edge.size(), rows).await?;
         for row in &rows {
             match row {
                 Ok(row) => {
@@ -295,7 +295,7 @@ impl SignedLog {
     }
 
     async fn went_back(&self, last: &LastSigned) -> Result<Signing, Error> {
-        self.store.mark_went_back(last.log, last.size).await?;
+        self.store.mark_went_back(last.log, last.size);
         Ok(Signing::WentBack)
     }
 }
@@ -329,13 +329,13 @@ impl SignedLog {
                 size: last.size,
                 root: Some(last.root.to_string()),
             },
-            None => LogBefore::seen(self.store.seen_log().await?.size),
+            None => LogBefore::seen(self.store.seen_log().size),
         };
         // The number of the log that begins is higher than any that is known here.
         if let Some(last) = self.remembered()? {
-            let seen = self.store.seen_log().await?;
+            let seen = self.store.seen_log();
             if last.log > seen.log {
-                self.store.mark_went_back(last.log, last.size).await?;
+                self.store.mark_went_back(last.log, last.size);
             }
         }
         Ok(self.store.accept_store(&rules::store_accepted(before, by)).await?)
@@ -361,7 +361,7 @@ impl SignedLog {
         let (mut to, is_accepted) = known.map_or((after.0, false), |(_, to, found)| (to, found));
         let mut key = KeyInForce { own, after, is_foreign: !is_accepted };
         loop {
-            let rows = log_rows::rows(&*self.store, Seq(to), BATCH).await?;
+            let rows = log_rows::rows(&self.store, Seq(to), BATCH).await?;
             let Some(end) = rows.last() else { break };
             to = log_rows::seq(end).0;
             rows.iter().flatten().for_each(|row| key.pass(row));

@@ -56,14 +56,10 @@ impl SignedLog {
     pub(super) async fn keep_ended(&self, ended: &EndedLog, log: u64) -> Result<(), Error> {
         let last = Checkpoint::parse(ended.last.text()).map_err(unsignable)?;
         let draft = DocumentDraft {
-            held_until: None,
             key: Some(last.origin),
             group: self.origin(log),
             json: ended.text(),
-            replace: false,
-            guard: None,
-            quota: None,
-            act: None,
+            ..DocumentDraft::default()
         };
         // It exists if another server stored it meanwhile.
         let _ = self.store.put_document(Collection::EndedLogs, &draft).await?;
@@ -121,7 +117,7 @@ impl SignedLog {
         while end > 0 {
             let first = end.saturating_sub(BATCH as u64);
             let number = usize::try_from(end - first).unwrap_or(BATCH);
-            let rows = log_rows::rows(&*self.store, Seq(first), number).await?;
+            let rows = log_rows::rows(&self.store, Seq(first), number).await?;
             let before = rows.iter().flatten().rev().find_map(|row| match &row.logged {
                 Logged::Entry(entry) => match &**entry {
                     LogEntry::Operation(Operation::StoreAccepted {

@@ -97,7 +97,7 @@ impl SignedLog {
         let first = id.index.saturating_mul(WIDTH.into());
         let width = id.width(tree.size.0);
         let Some(below) = id.level.checked_sub(1) else {
-            let rows = log_rows::rows(&*self.store, Seq(first), width.into()).await?;
+            let rows = log_rows::rows(&self.store, Seq(first), width.into()).await?;
             return Ok(rows.iter().flatten().map(leaf).collect());
         };
         let below = (first..first + u64::from(width)).map(|index| TileId { level: below, index });

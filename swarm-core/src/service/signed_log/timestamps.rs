@@ -163,14 +163,10 @@ impl SignedLog {
         stamped: &StoredTimestamp,
     ) -> Result<(), Error> {
         let draft = DocumentDraft {
-            held_until: None,
             key: Some(key(&checkpoint.origin, checkpoint.size)),
-            group: String::new(),
+
             json: stamped.text(),
-            replace: false,
-            guard: None,
-            quota: None,
-            act: None,
+            ..DocumentDraft::default()
         };
         // It exists if another server stored one meanwhile.
         let _ = self.store.put_document(Collection::Timestamps, &draft).await?;

@@ -195,7 +195,7 @@ impl SignedLog {
     pub async fn closing_between(&self, mut after: Seq, end: Seq) -> Result<Option<Seq>, Error> {
         let mut last = None;
         while after < end {
-            let rows = log_rows::rows(&*self.store, after, BATCH).await?;
+            let rows = log_rows::rows(&self.store, after, BATCH).await?;
             let Some(row) = rows.last() else { break };
             after = log_rows::seq(row);
             let closings = rows.iter().flatten().filter(|row| row.seq <= end && closes(row));

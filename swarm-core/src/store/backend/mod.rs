@@ -40,8 +40,8 @@ mod value;
 
 use async_trait::async_trait;
 
-use super::{Changes, Readiness, Result};
-use crate::domain::TenantId;
+use super::Result;
+use crate::domain::{TenantId, Timestamp};
 
 pub use body::{Body, Parts};
 pub use log_table::LOG;
@@ -111,6 +111,24 @@ pub trait Backend: Send + Sync + 'static {
     /// # Errors
     /// As [`read`](Self::read).
     async fn ready(&self) -> Result<Readiness>;
+}
+
+/// The changes since the last call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changes {
+    /// The time by the store's clock. If its tenants have different clocks, by one of them.
+    pub now: Timestamp,
+    /// The tenants with commits, and possibly others. `None` means that any tenant may have
+    /// changed.
+    pub tenants: Option<Vec<TenantId>>,
+}
+
+/// The condition of a store that answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Readiness {
+    /// Risks of losing acknowledged records, and reasons why none can be acknowledged, each as a
+    /// sentence for the operator. They are public, so they name settings, but no hosts or secrets.
+    pub warnings: Vec<String>,
 }
 
 /// A tenant's records at one moment. Dropping it releases what the store holds for it.

@@ -224,6 +224,11 @@ impl Default for Head {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CommitId(pub [u8; 16]);
 
+impl CommitId {
+    /// The identity that no transaction has.
+    pub(crate) const NONE: Self = Self([0; 16]);
+}
+
 /// An entry of the log.
 #[derive(Clone, Debug)]
 pub struct Entry {

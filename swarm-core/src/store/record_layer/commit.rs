@@ -1,16 +1,18 @@
 //! The commit of a change, with the acts of operators in it.
 
-use super::commit_id::new_id;
-use super::{Change, Made, TenantRecords, head_of, operator_acts, position_of};
-use crate::store::Result;
-use crate::store::backend::{Backend, Decision, Kind, Outcome, Transaction};
+use std::sync::atomic::Ordering;
 
-impl<B: Backend> TenantRecords<B> {
+use super::commit_id::new_id;
+use super::{Change, Made, Records, head_of, operator_acts, position_of};
+use crate::store::Result;
+use crate::store::backend::{Decision, Kind, Outcome, Transaction};
+
+impl Records {
     /// Commits changes. After an error, they may be committed.
     pub(super) async fn commit(&self, op: &'static str, change: Change) -> Result<Made> {
         let kind = change.kind;
-        let (id, has_one_entry) = (change.id.unwrap_or_else(new_id), change.entries.len() == 1);
-        let seen = head_of(&self.seen.position());
+        let (id, entries) = (change.id.unwrap_or_else(new_id), change.entries.len());
+        let seen = head_of(self.seen.position());
         let mut writes = change.writes;
         writes.extend(operator_acts::of_entries(&change.entries));
         let makes_something = !change.sequences.is_empty();
@@ -45,8 +47,11 @@ impl<B: Backend> TenantRecords<B> {
         }
         Ok(match decision {
             Decision::Committed(assigned) => {
-                let is_last = head.commit == Some(id);
-                Made::Now(assigned, (is_last && has_one_entry).then_some(head.size))
+                let last = (head.commit == Some(id) && entries > 0).then_some(head.size);
+                if let (Some(noted), Some(last)) = (&self.last_entry, last) {
+                    noted.store(last.0, Ordering::Relaxed);
+                }
+                Made::Now(assigned, last.filter(|_| entries == 1))
             }
             Decision::Repeated(row) => Made::Before(row),
             Decision::Failed { check, found } => Made::Unmet(check, found),

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::rows::{Outcome, part, read_whole, time, versioned, whole};
 use super::tables::{
     COMMITTEE_TAKES, committee_briefs, committee_days, committee_members, committee_takes,
 };
-use super::{Answers, Change, Made, TenantRecords, acts, unexpected};
+use super::{Answers, Change, Made, Records, acts, unexpected};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
@@ -17,23 +15,24 @@ use crate::domain::{ApiKeyHash, Day, Timestamp};
 use crate::records::Record as _;
 use crate::rules::Versioned;
 use crate::store::backend::{
-    Append, Backend, Body, Check, CommitId, Parts, Query, Range, Repetition, Row, Term, Value,
-    Write,
+    Append, Body, Check, CommitId, Parts, Query, Range, Repetition, Row, Term, Value, Write,
 };
 use crate::store::{
-    Committee, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
-    CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, time_of_read,
+    CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
+    CommitteeSessionQuery, CommitteeTakesQuery, Result, Saved, time_of_read,
 };
 
-#[async_trait]
-impl<B: Backend> Committee for TenantRecords<B> {
-    async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>> {
+/// The committee.
+impl Records {
+    /// All members, of either status, by id.
+    pub async fn committee_members(&self) -> Result<Vec<Versioned<CommitteeMember>>> {
         let all = Range::all(&committee_members::TABLE);
         let mut found = self.read("committee members", vec![Query::Rows(all)]).await?;
         found.rows().iter().map(versioned).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 
-    async fn committee_member(
+    /// A member of either status.
+    pub async fn committee_member(
         &self,
         id: &CommitteeMemberId,
     ) -> Result<Option<Versioned<CommitteeMember>>> {
@@ -42,7 +41,9 @@ impl<B: Backend> Committee for TenantRecords<B> {
         found.row().as_ref().map(versioned).transpose().map_err(found.corrupt())
     }
 
-    async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
+    /// Writes a member. Returns [`Saved::Stale`] unless the stored version is `change.expected` (`None`: no such member). A replaced key
+    /// stops working with the commit.
+    pub async fn save_committee_member(&self, change: &CommitteeMemberChange) -> Result<Saved> {
         let CommitteeMemberChange { member, expected, operator_act } = change;
         let (table, key) = (&committee_members::TABLE, vec![member.id.as_str().into()]);
         let checks = vec![Check::Version { table, key, expected: *expected }];
@@ -53,12 +54,14 @@ impl<B: Backend> Committee for TenantRecords<B> {
         self.save("save committee member", change).await
     }
 
-    async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
+    /// One day.
+    pub async fn committee_day(&self, date: Day) -> Result<Option<Versioned<CommitteeDay>>> {
         let mut found = self.read("committee day", vec![Query::Rows(of_day(date))]).await?;
         found.row().as_ref().map(versioned).transpose().map_err(found.corrupt())
     }
 
-    async fn committee_sessions(
+    /// The days with a generation that match, latest first.
+    pub async fn committee_sessions(
         &self,
         query: &CommitteeSessionQuery,
     ) -> Result<Vec<Versioned<CommitteeDay>>> {
@@ -67,7 +70,9 @@ impl<B: Backend> Committee for TenantRecords<B> {
         found.rows().iter().map(versioned).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 
-    async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
+    /// Writes a day. Returns [`Saved::Stale`] unless the stored version is `change.expected` (`None`: no such day). `change.briefs`, if
+    /// given, replace all briefs of that day in the same commit, and those of earlier days are deleted.
+    pub async fn save_committee_day(&self, change: &CommitteeDayChange) -> Result<Saved> {
         let CommitteeDayChange { day, expected, briefs, act } = change;
         let (table, date) = (&committee_days::TABLE, Term::from(day.date.to_string()));
         let checks = vec![Check::Version { table, key: vec![date.clone()], expected: *expected }];
@@ -88,7 +93,8 @@ impl<B: Backend> Committee for TenantRecords<B> {
             .await
     }
 
-    async fn committee_briefs(
+    /// The briefs of a day, by member id; with `member`, only its brief, if any.
+    pub async fn committee_briefs(
         &self,
         date: Day,
         member: Option<&CommitteeMemberId>,
@@ -100,7 +106,9 @@ impl<B: Backend> Committee for TenantRecords<B> {
         found.rows().iter().map(read_whole).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 
-    async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
+    /// The facts that a submission is judged on, read in one round trip: the time, the member whose
+    /// record has this key hash, and the latest day with a generation.
+    pub async fn committee_basis(&self, key: &ApiKeyHash) -> Result<CommitteeBasis> {
         const OP: &str = "committee basis";
         let prefix = vec![key.as_bytes().as_slice().into()];
         let (table, index) = (&committee_members::TABLE, committee_members::BY_API_KEY);
@@ -119,7 +127,14 @@ impl<B: Backend> Committee for TenantRecords<B> {
         })
     }
 
-    async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
+    /// Files a submission, in one round trip. In this order:
+    /// 1. if the member filed this attempt on that day already (a client library may send a commit twice), the result is the same as then,
+    ///    [`CommitteeFiled::Filed`], even if the clock is too far behind;
+    /// 2. unless the versions of the member and of the day are those of the filing, it is [`CommitteeFiled::Stale`];
+    /// 3. if the time of the commit is past `commit_deadline`, it is [`CommitteeFiled::Late`];
+    /// 4. unless the member has fewer submissions on that day than [`CommitteeFiling::quota`], it is [`CommitteeFiled::Full`];
+    /// 5. otherwise [`CommitteeFiling::take`] is recorded with the time of the commit. The versions of the member and of the day stay.
+    pub async fn file_committee(&self, filing: &CommitteeFiling) -> Result<CommitteeFiled> {
         const OP: &str = "file committee";
         let ((member, member_version), (date, day_version)) = (filing.member(), filing.session());
         let by = |index, more: Vec<Term>| {
@@ -191,7 +206,8 @@ impl<B: Backend> Committee for TenantRecords<B> {
         }
     }
 
-    async fn committee_takes(
+    /// The submissions that match.
+    pub async fn committee_takes(
         &self,
         query: &CommitteeTakesQuery<'_>,
     ) -> Result<Vec<Arc<CommitteeTake>>> {

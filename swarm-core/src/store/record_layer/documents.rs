@@ -2,39 +2,46 @@
 
 use std::borrow::Cow;
 
-use async_trait::async_trait;
-
 use super::members::{at_most, key as member_key};
 use super::rows::{Outcome, number, text, time};
 use super::tables::{DOCUMENT_BYTES, documents, documents_sequence, members, sessions, takes};
-use super::{Answers, Change, Made, TenantRecords, acts, unexpected};
+use super::{Answers, Change, Made, Records, acts, unexpected};
 use crate::domain::{Session, SessionId, Timestamp, Version};
 use crate::store::backend::{
-    Backend, Body, Check, PartSet, Parts, Query, Range, Row, Table, Term, Value, Write,
+    Body, Check, PartSet, Parts, Query, Range, Row, Table, Term, Value, Write,
 };
 use crate::store::{
     Act, Collection, CountedDocuments, Document, DocumentCount, DocumentDraft, DocumentGuard,
-    DocumentPage, DocumentQuery, Documents, Held, Put, Result, StoreError,
+    DocumentPage, DocumentQuery, Held, Put, Result, StoreError,
 };
 
 /// How often a document is written again because its key was written meanwhile.
 const MAX_ATTEMPTS: usize = 64;
 
-#[async_trait]
-impl<B: Backend> Documents for TenantRecords<B> {
-    async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
+/// Documents. Their content is opaque to a store.
+impl Records {
+    /// The document with this key. While the text of a document is held ([`DocumentDraft::held_until`]), no read but
+    /// [`whole_document`](Self::whole_document) may take longer if it is long: the text is then empty, and
+    /// [`Document::held`] says why.
+    pub async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
         let shown = Range { parts: PartSet::SHOWN, ..named(collection, key) };
         let mut found = self.read("document", vec![Query::Rows(shown)]).await?;
         found.row().as_ref().map(read).transpose().map_err(found.corrupt())
     }
 
-    async fn whole_document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
+    /// The same document with its text, also while that is held.
+    pub async fn whole_document(
+        &self,
+        collection: Collection,
+        key: &str,
+    ) -> Result<Option<Document>> {
         let whole = vec![Query::Rows(named(collection, key))];
         let mut found = self.read("whole document", whole).await?;
         found.row().as_ref().map(read).transpose().map_err(found.corrupt())
     }
 
-    async fn documents(
+    /// The documents of a collection, or of a group in it, by id.
+    pub async fn documents(
         &self,
         collection: Collection,
         group: Option<&str>,
@@ -57,7 +64,11 @@ impl<B: Backend> Documents for TenantRecords<B> {
         Ok(listed)
     }
 
-    async fn document_page(
+    /// The documents of a collection with keys after `query.after`, in the order of the UTF-8 bytes of
+    /// their keys, all at one position of the log. The page ends after `query.limit` documents, or before
+    /// the document whose text would make it larger than `query.bytes` in total; it has at least one
+    /// document if there is any.
+    pub async fn document_page(
         &self,
         collection: Collection,
         query: &DocumentQuery,
@@ -81,7 +92,23 @@ impl<B: Backend> Documents for TenantRecords<B> {
         Ok(DocumentPage { documents, more: is_cut || rows.len() > *limit })
     }
 
-    async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
+    /// Writes a document, durably. A new one gets the next id of the collection, from 1, and the
+    /// store's time. A replacement keeps the id and the time of the old one; the entry of its act is made
+    /// with that id and the time of the commit. Returns the stored
+    /// document; or, with nothing written:
+    /// - [`Put::Stale`] when the record that `draft.guard` names has another version;
+    /// - [`Put::Exists`] when there is a document with this key and `draft.replace` is not set;
+    /// - [`Put::Full`] when a new one would exceed the count of `draft.quota`;
+    /// - [`Put::NoRoom`] when the texts of all documents in collections that
+    ///   [have a limited size](Collection::has_limited_size) would exceed its bytes, and the text is
+    ///   longer than the one that it replaces. Keep a counter of these bytes, which every write to such
+    ///   a collection changes in its commit.
+    ///
+    /// Times increase with ids, unless an operator accepted a clock that is behind the log. So a
+    /// count of n is reached if the n-th newest document of the group or collection
+    /// [counts](crate::rules::DocumentCount::counts). After an operator accepted such a clock, this may
+    /// refuse too much for a day.
+    pub async fn put_document(&self, collection: Collection, draft: &DocumentDraft) -> Result<Put> {
         const OP: &str = "put document";
         for _ in 0..MAX_ATTEMPTS {
             let stored = draft
@@ -111,7 +138,7 @@ impl<B: Backend> Documents for TenantRecords<B> {
     }
 }
 
-impl<B: Backend> TenantRecords<B> {
+impl Records {
     /// Writes a document in place of the stored one. `None` if that has changed.
     async fn try_put(
         &self,

@@ -16,14 +16,14 @@ use crate::store::backend::{
 use crate::store::{Changes, Readiness, Result, StoreError, time_of_read};
 
 /// A backend for dry runs of one tenant. The numbers that a commit would assign are 0.
-pub(super) struct DryRun<B> {
-    backend: Arc<B>,
+pub(super) struct DryRun {
+    backend: Arc<dyn Backend>,
     /// The records that earlier transactions would have replaced or removed: they are not as they are stored.
     replaced: Mutex<Vec<(&'static Table, Vec<Value>)>>,
 }
 
-impl<B: Backend> DryRun<B> {
-    pub(super) fn new(backend: Arc<B>) -> Self {
+impl DryRun {
+    pub(super) fn new(backend: Arc<dyn Backend>) -> Self {
         Self { backend, replaced: Mutex::default() }
     }
 
@@ -95,7 +95,7 @@ impl<B: Backend> DryRun<B> {
 }
 
 #[async_trait]
-impl<B: Backend> Backend for DryRun<B> {
+impl Backend for DryRun {
     async fn read(&self, tenant: &TenantId, op: Operation, queries: Vec<Query>) -> Result<Reading> {
         self.backend.read(tenant, op, queries).await
     }

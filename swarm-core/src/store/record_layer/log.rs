@@ -3,91 +3,97 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::rows::{Outcome, number};
 use super::tables::{committee_takes, takes, tiles, trees};
-use super::{Change, TenantRecords, acts, committee, takes as take_rows};
-use crate::domain::{
-    Day, LogEntry, LogRow, Logged, OperatorAct, RecordedAct, Seq, SessionId, Timestamp,
-};
+use super::{Change, Records, acts, committee, takes as take_rows};
+use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
 use crate::proof::opening_entry;
 use crate::proof::tile::TileId;
 use crate::records::Unreadable;
 use crate::rules::Versioned;
 use crate::store::backend::{
-    Backend, Body, Check, Entries, Entry, Kind, PartSet, Parts, Query, Range, Reference, Row, Term,
-    Value, Write,
+    Body, Check, Entries, Entry, Kind, PartSet, Parts, Query, Range, Reference, Row, Term, Value,
+    Write,
 };
-use crate::store::{
-    Act, ActQuery, Log, LogPosition, Result, Saved, TreeChange, TreeState, time_of_commit,
-};
+use crate::store::{Act, LogPosition, Result, Saved, TreeChange, TreeState, time_of_commit};
 
-#[async_trait]
-impl<B: Backend> Log for TenantRecords<B> {
-    async fn accept_clock(&self, act: &Act) -> Result<()> {
+/// The log. Entries are appended by the commits that they describe: one for each [`Act`] that a change carries, and one for each take, of
+/// either interface. The entry of a take is a reference to it; that of an act is what [`Act::entry`] makes of the id and the time of the
+/// commit.
+///
+/// The time of commits never decreases within a tenant until [`accept_clock`](Self::accept_clock): see [`time_of_commit`]. Nothing is
+/// committed unless the log continues from the position that this process has seen, until [`accept_store`](Self::accept_store): see
+/// [`SeenLog`](crate::store::SeenLog).
+impl Records {
+    /// Appends an act with the time of the store's clock, even if the last row has a later time. So
+    /// an operator accepts the clock, and commits follow it again. Nothing else lets the time
+    /// decrease.
+    pub async fn accept_clock(&self, act: &Act) -> Result<()> {
         self.accept("accept clock", Kind::AcceptClock, act).await
     }
 
-    async fn accept_store(&self, act: &Act) -> Result<()> {
+    /// Appends an act regardless of the position seen and of the clock, with a time from
+    /// [`time_of_read`]. So an operator accepts the store as it is. A new log begins with that row; its number is higher than any seen here.
+    /// Other processes notice by that number: their next commit is contended, unless they have read
+    /// the position before, and later ones succeed.
+    pub async fn accept_store(&self, act: &Act) -> Result<()> {
         self.accept("accept store", Kind::AcceptLog, act).await
     }
 
-    async fn accept_key(&self, act: &Act) -> Result<()> {
+    /// Appends an act, and changes nothing else. So an operator accepts the key that the log is
+    /// signed with from then on; the store knows nothing of keys.
+    pub async fn accept_key(&self, act: &Act) -> Result<()> {
         self.accept("accept key", Kind::Usual, act).await
     }
 
-    async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
+    /// Up to `limit` rows after the one numbered `after` (0: from the beginning), oldest first.
+    pub async fn log(&self, after: Seq, limit: usize) -> Result<Vec<LogRow>> {
         self.entries("log", Entries { topic: None, after, limit, parts: PartSet::SHOWN }).await
     }
 
-    async fn log_position(&self) -> Result<LogPosition> {
+    /// The current position of the log, whether or not it continues the one seen before.
+    pub async fn log_position(&self) -> Result<LogPosition> {
         self.position("log position").await
     }
 
-    async fn seen_log(&self) -> Result<LogPosition> {
-        Ok(self.seen.position())
+    /// The position that this process has seen, from which commits must continue.
+    pub fn seen_log(&self) -> LogPosition {
+        self.seen.position()
     }
 
-    async fn may_commit(&self) -> Result<()> {
+    /// Returns the error of a commit now, if it would be refused: because the clock is too far behind the log, or because the
+    /// log went back.
+    pub async fn may_commit(&self) -> Result<()> {
         let reading = self.facts("may commit", Vec::new()).await?;
         time_of_commit(reading.clock, reading.head.at).map(drop)
     }
 
-    async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
+    /// The acts on a session and on the texts of its takes, without the takes, oldest first.
+    pub async fn acts_on(&self, session: SessionId) -> Result<Vec<LogRow>> {
         let topic = Value::from(session.0).integer();
         let (after, limit, parts) = (Seq(0), usize::MAX, PartSet::SHOWN);
         self.entries("acts", Entries { topic, after, limit, parts }).await
     }
 
-    async fn operator_acts(&self, query: &ActQuery) -> Result<Vec<RecordedAct>> {
-        self.found_acts(query).await
-    }
-
-    async fn record_act(
-        &self,
-        act: &OperatorAct,
-        of_strangers: Option<(Day, u32)>,
-    ) -> Result<Saved> {
-        self.recorded(act, of_strangers).await
-    }
-
-    async fn forget_acts(&self, before: Timestamp) -> Result<()> {
-        self.forgotten(before).await
-    }
-
-    async fn mark_went_back(&self, log: u64, size: Seq) -> Result<()> {
+    /// Blocks the commits of this process until [`accept_store`](Self::accept_store), as if the log had gone back.
+    /// Called when a log with this number and size was signed that the stored log does not continue. Has no effect
+    /// if the stored log, or the one seen, has a higher number than `log`. See
+    /// [`SeenLog::mark_went_back`](crate::store::SeenLog::mark_went_back).
+    pub fn mark_went_back(&self, log: u64, size: Seq) {
         self.seen.mark_went_back(log, size);
-        Ok(())
     }
 
-    async fn tree(&self) -> Result<Option<Versioned<TreeState>>> {
+    /// The stored state of the tree over the log; `None` until the first is saved. The tree only serves proofs of
+    /// the log: writing it appends no row, and its version is its only guard.
+    pub async fn tree(&self) -> Result<Option<Versioned<TreeState>>> {
         let mut found =
             self.read("tree", vec![Query::Rows(Range::key(&trees::TABLE, tree_key()))]).await?;
         found.row().as_ref().map(tree).transpose().map_err(found.corrupt())
     }
 
-    async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
+    /// Saves a state of the tree, and its tiles, in one step if the stored state has the expected
+    /// version. A tile that is stored already is replaced.
+    pub async fn save_tree(&self, change: &TreeChange) -> Result<Saved> {
         let TreeChange { expected, state, tiles } = change;
         let checks =
             vec![Check::Version { table: &trees::TABLE, key: tree_key(), expected: *expected }];
@@ -103,7 +109,9 @@ impl<B: Backend> Log for TenantRecords<B> {
         self.save("save tree", Change { checks, writes, ..Change::new(Kind::Aside) }).await
     }
 
-    async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
+    /// The stored tiles of the log with this number, in the order of `tiles`; `None` for those that are
+    /// not stored. A tile that a saved state refers to never becomes shorter.
+    pub async fn tiles(&self, log: u64, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>> {
         let tile = |id: &TileId| Query::Rows(Range::key(&tiles::TABLE, tile_key(log, *id)));
         let mut found = self.read("tiles", tiles.iter().map(tile).collect()).await?;
         let hashes = |row: Row| row.columns.get(tiles::HASHES)?.bytes().map(<[u8]>::to_vec);
@@ -111,7 +119,7 @@ impl<B: Backend> Log for TenantRecords<B> {
     }
 }
 
-impl<B: Backend> TenantRecords<B> {
+impl Records {
     async fn accept(&self, op: &'static str, kind: Kind, act: &Act) -> Result<()> {
         let entry = acts::entry(act, (kind == Kind::AcceptLog).then_some(0));
         self.commit(op, Change { entries: vec![entry], ..Change::new(kind) }).await.map(drop)

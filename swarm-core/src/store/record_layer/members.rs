@@ -2,26 +2,25 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::rows::{Outcome, time, versioned, whole};
 use super::tables::{MESSAGES, challenges, members, reusable_challenges};
-use super::{Change, Made, TenantRecords, outbox, unexpected};
+use super::{Change, Made, Records, outbox, unexpected};
 use crate::domain::{Challenge, ChallengeSeed, Member, MemberId, TokenHash};
 use crate::records::Unreadable;
 use crate::rules::Versioned;
-use crate::store::backend::{Backend, Body, Check, Query, Range, Row, Term, Value, Write};
+use crate::store::backend::{Body, Check, Query, Range, Row, Term, Value, Write};
 use crate::store::{
     Caller, ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
-    MemberSaved, Members, Result, Saved, StoreError,
+    MemberSaved, Result, Saved, StoreError,
 };
 
 /// How often a challenge is given out again because another request was faster.
 const MAX_ATTEMPTS: usize = 64;
 
-#[async_trait]
-impl<B: Backend> Members for TenantRecords<B> {
-    async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
+/// Members, their tokens, keys and challenges.
+impl Records {
+    /// A member and its live challenge.
+    pub async fn member(&self, id: &MemberId) -> Result<MemberBasis> {
         let queries = vec![
             Query::Rows(Range::key(&members::TABLE, key(id))),
             Query::Rows(Range::key(&challenges::TABLE, key(id))),
@@ -35,7 +34,8 @@ impl<B: Backend> Members for TenantRecords<B> {
         })
     }
 
-    async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
+    /// The members that match, by id.
+    pub async fn members(&self, query: &MemberQuery) -> Result<Vec<Arc<Member>>> {
         let queries = match &query.ids {
             Some(ids) => {
                 ids.iter().map(|id| Range::key(&members::TABLE, key(id))).collect::<Vec<_>>()
@@ -61,13 +61,21 @@ impl<B: Backend> Members for TenantRecords<B> {
         Ok(query.select(listed))
     }
 
-    async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {
+    /// The member whose record has this token hash, in any state.
+    pub async fn bearer(&self, token: &TokenHash) -> Result<Option<Arc<Member>>> {
         let mut found = self.read("bearer", vec![with_token(token)]).await?;
         let member = found.row().as_ref().map(read).transpose().map_err(found.corrupt())?;
         Ok(member.map(|member| member.record))
     }
 
-    async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
+    /// Writes a member. In this order:
+    /// - the result is [`MemberSaved::Stale`] unless the stored version is `change.expected` (`None`: no such member) and `change.proven`, if
+    ///   given, is still live; a challenge that proved a change stays unchanged;
+    /// - it is [`MemberSaved::KeyHeld`] if another member holds [`MemberChange::held_key`];
+    /// - it is [`MemberSaved::Full`] if `change.quota` is given and at least that many other members are in the state of `change.member`;
+    /// - otherwise `change.mail` is queued in the same commit, as [`Mail::queued`](crate::domain::Mail::queued) with the next id and the
+    ///   time of the commit. A replaced token stops working with the commit.
+    pub async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         const OP: &str = "save member";
         let MemberChange { member, expected, proven, mail, quota, act, notice, operator_act } =
             change;
@@ -122,7 +130,9 @@ impl<B: Backend> Members for TenantRecords<B> {
         }
     }
 
-    async fn remove_member(&self, removal: &MemberRemoval) -> Result<Saved> {
+    /// Removes a member that has filed nothing, with its challenge: from then on it is unknown, and its key is free. Nothing is logged. Returns
+    /// [`Saved::Stale`] unless its stored version is `removal.expected`.
+    pub async fn remove_member(&self, removal: &MemberRemoval) -> Result<Saved> {
         let MemberRemoval { id, expected } = removal;
         let checks = vec![Check::Version {
             table: &members::TABLE,
@@ -136,7 +146,13 @@ impl<B: Backend> Members for TenantRecords<B> {
         self.save("remove member", Change { checks, writes, ..Change::default() }).await
     }
 
-    async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
+    /// Gives out a challenge. It is the one in `offer.bucket` if the store's clock is
+    /// not past its `reusable_until`; otherwise it is `offer.fresh`, which replaces the one in the
+    /// bucket. The challenge that is given out also replaces the one in `offer.slot`.
+    ///
+    /// Both kinds of slot are written in the same way, so that the response time does not reveal
+    /// whether the member exists.
+    pub async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
         const OP: &str = "give challenge";
         let bucket = vec![Term::from(u64::from(offer.bucket.0))];
         for _ in 0..MAX_ATTEMPTS {
@@ -171,7 +187,7 @@ impl<B: Backend> Members for TenantRecords<B> {
     }
 }
 
-impl<B: Backend> TenantRecords<B> {
+impl Records {
     /// Commits a change that is stale unless all of its checks are met.
     pub(super) async fn save(&self, op: &'static str, change: Change) -> Result<Saved> {
         Ok(match self.commit(op, change).await? {

@@ -1,7 +1,7 @@
-//! The record layer: the storage port of the service, written once over any [`Backend`].
+//! The record layer: what the service stores, written once over any [`Backend`].
 //!
-//! It turns what the service asks for into queries and transactions on [`TABLES`], and rows into records. All guards of the
-//! port are here, so that no backend repeats one.
+//! It turns what the service asks for into queries and transactions on [`TABLES`], and rows into records. All guards are here, so that no
+//! backend repeats one.
 
 mod acts;
 mod commit;
@@ -15,7 +15,6 @@ mod log;
 mod members;
 mod operator_acts;
 mod outbox;
-mod records_store;
 mod rows;
 mod session_row;
 mod sessions;
@@ -25,123 +24,98 @@ mod transfer;
 mod webhooks;
 
 use std::sync::Arc;
-
-use async_trait::async_trait;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::backend::{
     Answer, Append, Backend, Check, CommitId, Head, Kind, Query, Reading, Repetition, Write,
 };
+use super::interceptor::Intercepted;
 use super::{
-    ChangeFeed, Changes, Clock, CommitteeStore, CommitteeTenants, Log as _, LogPosition, Readiness,
-    Result, SeenLog, SeenLogs, Store, StoreError, Tenants, time_of_read,
+    Changes, Interceptor, LogPosition, Readiness, Result, SeenLog, SeenLogs, StoreError,
+    time_of_read,
 };
-use crate::domain::{OperatorAct, Seq, TenantId, Timestamp, parse_hex};
-use crate::proof::hex;
+use crate::domain::{OperatorAct, Seq, TenantId, Timestamp};
 
+pub use counts::Countable;
 use dry_run::DryRun;
 use holds::Holds;
 use rows::{Answers, Damage};
 pub use tables::TABLES;
+pub use transfer::{Dump, Restore};
 
-/// A store of the service over a [`Backend`], for a process. Clones share what it has seen.
-pub struct Records<B> {
-    backend: Arc<B>,
+/// A store: the records of all tenants in a [`Backend`], for a process.
+///
+/// Clones share what the process has seen of each log, so open a backend once, and give a clone to each service. Dropping the
+/// future of a method may leave a commit made or not, whole.
+#[derive(Clone)]
+pub struct Store {
+    backend: Arc<dyn Backend>,
     seen: Arc<SeenLogs>,
     holds: Arc<Holds>,
     damage: Damage,
 }
 
-impl<B: Backend> Records<B> {
-    /// Returns a store of records in this backend, which has the [`TABLES`].
-    pub fn new(backend: B) -> Self {
-        let (seen, holds, damage) = (Arc::default(), Arc::default(), Damage::default());
-        Self { backend: Arc::new(backend), seen, holds, damage }
+impl Store {
+    /// Returns a store of the records in this backend, which has the [`TABLES`].
+    pub fn new(backend: impl Backend) -> Self {
+        Self::over(Arc::new(backend))
     }
 
-    /// Returns the backend.
-    pub fn backend(&self) -> &B {
-        &self.backend
+    /// As [`new`](Self::new), for a backend that is shared.
+    pub fn over(backend: Arc<dyn Backend>) -> Self {
+        let (seen, holds, damage) = (Arc::default(), Arc::default(), Damage::default());
+        Self { backend, seen, holds, damage }
+    }
+
+    /// Returns the same store with an interceptor in front of it, for all tenants. What the process has seen stays shared with the
+    /// store without it.
+    #[must_use]
+    pub fn intercepted(&self, interceptor: Arc<impl Interceptor>) -> Self {
+        let next = Arc::clone(&self.backend);
+        Self { backend: Arc::new(Intercepted { next, interceptor }), ..self.clone() }
     }
 
     /// Returns the same records as opened by another process, which has seen nothing of them yet.
     #[must_use]
     pub fn opened_again(&self) -> Self {
-        let (seen, holds, damage) = (Arc::default(), Arc::default(), Damage::default());
-        Self { backend: Arc::clone(&self.backend), seen, holds, damage }
+        Self::over(Arc::clone(&self.backend))
     }
 
-    fn tenant(&self, tenant: &TenantId) -> TenantRecords<B> {
-        TenantRecords {
+    /// Returns a tenant's records. It is cheap and does no I/O. No method of [`Records`] takes a tenant, so none can omit it. Tenants
+    /// share nothing, not even the sequences of ids.
+    pub fn open(&self, tenant: &TenantId) -> Records {
+        Records {
             backend: Arc::clone(&self.backend),
             tenant: tenant.clone(),
             seen: self.seen.of(tenant),
             holds: Arc::clone(&self.holds),
             damage: self.damage.clone(),
             is_dry_run: false,
+            last_entry: None,
         }
     }
 
-    /// A tenant's records for a dry run, which has seen what this process has.
-    fn dry_run(&self, tenant: &TenantId) -> TenantRecords<DryRun<B>> {
-        TenantRecords {
-            backend: Arc::new(DryRun::new(Arc::clone(&self.backend))),
-            tenant: tenant.clone(),
-            seen: Arc::new(SeenLog::at(self.seen.of(tenant).position())),
-            holds: Arc::default(),
-            damage: self.damage.clone(),
-            is_dry_run: true,
-        }
-    }
-}
-
-impl<B> Clone for Records<B> {
-    fn clone(&self) -> Self {
-        let Self { backend, seen, holds, damage } = self;
-        let (seen, holds, damage) = (Arc::clone(seen), Arc::clone(holds), damage.clone());
-        Self { backend: Arc::clone(backend), seen, holds, damage }
-    }
-}
-
-impl<B> std::fmt::Debug for Records<B> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Records").finish_non_exhaustive()
-    }
-}
-
-#[async_trait]
-impl<B: Backend> Tenants for Records<B> {
-    fn open(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(self.tenant(tenant))
-    }
-
-    fn open_dry_run(&self, tenant: &TenantId) -> Arc<dyn Store> {
-        Arc::new(self.dry_run(tenant))
-    }
-
-    async fn ready(&self) -> Result<Readiness> {
+    /// Checks that the store answers, and that it can be trusted. It is not ready while a tenant may not commit because the clock is
+    /// too far behind its log, or because that log went back: see [`SeenLogs`]. It writes nothing, and advances no position.
+    ///
+    /// # Errors
+    /// The errors of the store; the first reason why it is not ready.
+    pub async fn ready(&self) -> Result<Readiness> {
         let mut readiness = self.backend.ready().await?;
         if self.damage.is_found() {
             readiness.warnings.push("a stored record is garbled: the log says which".to_owned());
         }
-        let may_commit = |tenant| async move { self.tenant(&tenant).may_commit().await };
+        let may_commit = |tenant| async move { self.open(&tenant).may_commit().await };
         self.seen.check(may_commit).await?;
         Ok(readiness)
     }
-}
 
-impl<B: Backend> CommitteeTenants for Records<B> {
-    fn open_committee(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        Arc::new(self.tenant(tenant))
-    }
-
-    fn open_committee_dry_run(&self, tenant: &TenantId) -> Arc<dyn CommitteeStore> {
-        Arc::new(self.dry_run(tenant))
-    }
-}
-
-#[async_trait]
-impl<B: Backend> ChangeFeed for Records<B> {
-    async fn changes(&self) -> Result<Changes> {
+    /// Returns which tenants have changed since the last call, by any process. It serves a single caller. A store that is opened twice
+    /// has two feeds.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub async fn changes(&self) -> Result<Changes> {
         let others = self.backend.changes().await?;
         let own = self.seen.take_changed();
         let tenants = others.tenants.map(|mut tenants| {
@@ -155,14 +129,32 @@ impl<B: Backend> ChangeFeed for Records<B> {
     }
 }
 
-/// The records of one tenant.
-struct TenantRecords<B> {
-    backend: Arc<B>,
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").finish_non_exhaustive()
+    }
+}
+
+/// The records of one tenant: what the service reads, and the changes that it commits. They compare facts and contain no rule.
+///
+/// `Ok` means that the store answered, `Err` that it could not. A lost race is an outcome, not an error. After an error, a commit may
+/// have been made. A limit of a query may be anything up to `usize::MAX`.
+#[derive(Clone)]
+pub struct Records {
+    backend: Arc<dyn Backend>,
     tenant: TenantId,
     seen: Arc<SeenLog>,
     holds: Arc<Holds>,
     damage: Damage,
     is_dry_run: bool,
+    /// The number of the last entry that a commit of this handle appended, for one that notes it.
+    last_entry: Option<Arc<AtomicU64>>,
+}
+
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Records").field("tenant", &self.tenant).finish_non_exhaustive()
+    }
 }
 
 /// What a commit did, for the method that made it.
@@ -175,7 +167,31 @@ enum Made {
     Unmet(usize, Option<super::backend::Row>),
 }
 
-impl<B: Backend> TenantRecords<B> {
+impl Records {
+    /// Returns the same records for a dry run: a commit is judged and answered as by these, and nothing is written. The numbers that it
+    /// would assign are 0.
+    #[must_use]
+    pub fn dry_run(&self) -> Self {
+        Self {
+            backend: Arc::new(DryRun::new(Arc::clone(&self.backend))),
+            seen: Arc::new(SeenLog::at(self.seen.position())),
+            holds: Arc::default(),
+            is_dry_run: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns a handle that notes the number of the last entry which a commit of it or its clones appends.
+    pub(crate) fn noting_entries(&self) -> Self {
+        Self { last_entry: Some(Arc::default()), ..self.clone() }
+    }
+
+    /// Returns the number that was [noted](Self::noting_entries); `None` if no commit appended an entry, or the store did not say which.
+    pub(crate) fn last_entry(&self) -> Option<Seq> {
+        let noted = self.last_entry.as_ref()?.load(Ordering::Relaxed);
+        (noted > 0).then_some(Seq(noted))
+    }
+
     async fn read(&self, op: &'static str, queries: Vec<Query>) -> Result<Answers> {
         let reading = self.backend.read(&self.tenant, op, queries).await?;
         Ok(Answers::new(op, reading.answers, &self.damage))
@@ -194,7 +210,7 @@ impl<B: Backend> TenantRecords<B> {
         op: &'static str,
         mut queries: Vec<Query>,
     ) -> Result<(Reading, Result<()>)> {
-        let seen = head_of(&self.seen.position());
+        let seen = head_of(self.seen.position());
         queries.extend(seen.compared().map(Query::CommitOf));
         let mut reading = self.backend.read(&self.tenant, op, queries).await?;
         let commit = match seen.compared().and_then(|_| reading.answers.pop()) {
@@ -216,6 +232,13 @@ impl<B: Backend> TenantRecords<B> {
             self.seen.advance(position.clone());
         }
         Ok(position)
+    }
+
+    /// The time by the clock that commits use, the only one that counts. A commit that depends on it reads it once, inside its critical
+    /// section, so the time that a commit waits counts towards its deadline.
+    pub async fn now(&self) -> Result<Timestamp> {
+        let reading = self.backend.read(&self.tenant, "now", Vec::new()).await?;
+        Ok(time_of_read(reading.clock, reading.head.at))
     }
 }
 
@@ -258,24 +281,12 @@ impl Default for Change {
     }
 }
 
-#[async_trait]
-impl<B: Backend> Clock for TenantRecords<B> {
-    async fn now(&self) -> Result<Timestamp> {
-        let reading = self.backend.read(&self.tenant, "now", Vec::new()).await?;
-        Ok(time_of_read(reading.clock, reading.head.at))
-    }
-}
-
-/// The position of the end of a log, whose fingerprint is the identity of its last commit in hexadecimal digits.
 fn position_of(head: &Head) -> LogPosition {
-    let last = head.commit.map(|commit| hex(&commit.0)).unwrap_or_default();
-    LogPosition { log: head.log, size: head.size, last: last.into() }
+    LogPosition { log: head.log, size: head.size, commit: head.commit }
 }
 
-/// The end of the log at this position. A fingerprint that no entry has gives an identity that no commit has.
-fn head_of(position: &LogPosition) -> Head {
-    let id = parse_hex(&position.last).unwrap_or_default();
-    Head { log: position.log, size: position.size, at: None, commit: Some(CommitId(id)) }
+fn head_of(LogPosition { log, size, commit }: LogPosition) -> Head {
+    Head { log, size, at: None, commit }
 }
 
 /// An outcome that no check of a transaction explains.

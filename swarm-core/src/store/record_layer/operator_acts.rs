@@ -6,11 +6,9 @@ use super::acts;
 use super::commit_id::new_id;
 use super::rows::{Outcome, text, time};
 use super::tables::operator_acts;
-use super::{Change, TenantRecords};
+use super::{Change, Records};
 use crate::domain::{Day, Note, OperatorAct, RecordedAct, Timestamp};
-use crate::store::backend::{
-    Append, Backend, Body, Check, Kind, Query, Range, Row, Term, Value, Write,
-};
+use crate::store::backend::{Append, Body, Check, Kind, Query, Range, Row, Term, Value, Write};
 use crate::store::{ActQuery, Result, Saved};
 
 /// The writes that record the acts of these entries, which a commit appends.
@@ -59,8 +57,9 @@ fn next_id() -> [u8; 16] {
     id
 }
 
-impl<B: Backend> TenantRecords<B> {
-    pub(super) async fn found_acts(&self, query: &ActQuery) -> Result<Vec<RecordedAct>> {
+impl Records {
+    /// The acts of operators that match, the latest first: those of commits whose entries [an operator made](OperatorAct::of_entry), those that came with changes, and those that were [recorded](Self::record_act).
+    pub async fn operator_acts(&self, query: &ActQuery) -> Result<Vec<RecordedAct>> {
         let ActQuery { by, since, before, limit } = query;
         let range = match by {
             Some(by) => {
@@ -80,8 +79,9 @@ impl<B: Backend> TenantRecords<B> {
         found.rows().iter().map(read).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 
-    /// Records an act that no change has. Of those that strangers cause, at most so many a day.
-    pub(super) async fn recorded(
+    /// Records an act that no change comes with, whatever log and clock are. Of acts with `of_strangers`, returns
+    /// [`Saved::Stale`] when so many of that day are recorded.
+    pub async fn record_act(
         &self,
         act: &OperatorAct,
         of_strangers: Option<(Day, u32)>,
@@ -98,7 +98,8 @@ impl<B: Backend> TenantRecords<B> {
         self.save("record act", change).await
     }
 
-    pub(super) async fn forgotten(&self, before: Timestamp) -> Result<()> {
+    /// Removes the acts from before this time.
+    pub async fn forget_acts(&self, before: Timestamp) -> Result<()> {
         let all = Range::index(&operator_acts::TABLE, operator_acts::BY_TIME, Vec::new());
         let old = Range { before: Some(before.into()), ..all };
         let writes = vec![Write::Remove(old)];

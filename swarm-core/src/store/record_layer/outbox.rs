@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use async_trait::async_trait;
-
 use super::rows::{Outcome, integer, part, small, text, text_if_any, time, time_if_any};
 use super::tables::{MESSAGES, messages, sessions, takes};
-use super::{Change, Made, TenantRecords};
+use super::{Change, Made, Records};
 use crate::domain::{Contact, Invalid, Mail, MailState, MemberId, Message, MessageId, Timestamp};
 use crate::rules::{QueuedMail, Versioned};
-use crate::store::backend::{Backend, Body, Check, Parts, Query, Range, Row, Term, Value, Write};
-use crate::store::{MessageChange, MessageQuery, Outbox, Queued, Result, Saved};
+use crate::store::backend::{Body, Check, Parts, Query, Range, Row, Term, Value, Write};
+use crate::store::{MessageChange, MessageQuery, Queued, Result, Saved};
 
-#[async_trait]
-impl<B: Backend> Outbox for TenantRecords<B> {
-    async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>> {
+/// The messages to members. A message is created by the change of a member, with
+/// [`MemberChange::mail`](crate::rules::MemberChange::mail), or by [`queue_message`](Self::queue_message).
+impl Records {
+    /// The messages that match, by id.
+    pub async fn messages(&self, query: &MessageQuery) -> Result<Vec<Versioned<Message>>> {
         let all = match query.state {
             Some(state) => {
                 Range::index(&messages::TABLE, messages::BY_STATE, vec![state.as_str().into()])
@@ -28,7 +28,9 @@ impl<B: Backend> Outbox for TenantRecords<B> {
         found.rows().iter().map(read).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 
-    async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
+    /// Writes a message. Returns [`Saved::Stale`] unless the stored version is
+    /// `change.expected`.
+    pub async fn save_message(&self, change: &MessageChange) -> Result<Saved> {
         let MessageChange { message, expected, notice, operator_act } = change;
         let key = vec![message.id.0.into()];
         let checks =
@@ -42,7 +44,8 @@ impl<B: Backend> Outbox for TenantRecords<B> {
         self.save("save message", commit).await
     }
 
-    async fn queue_message(&self, mail: &QueuedMail) -> Result<Queued> {
+    /// Queues a message. The guards of a reminder are those that [`Queued`] names.
+    pub async fn queue_message(&self, mail: &QueuedMail) -> Result<Queued> {
         let QueuedMail { mail, reminder, operator_act } = mail;
         let mut checks = Vec::new();
         let mut message = mail.queued(MessageId(0), Timestamp::EPOCH);

@@ -2,12 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use async_trait::async_trait;
-
 use super::rows::{Outcome, flag, number, small, text, time, time_if_any};
 use super::session_row::{Source, body, columns, replacement};
 use super::tables::{SESSIONS, documents_sequence, sessions, takes};
-use super::{Change, Made, TenantRecords, acts};
+use super::{Change, Made, Records, acts};
 use crate::domain::json::{Json, Object};
 use crate::domain::{
     self, Day, Declaration, MemberId, Question, Roster, Session, SessionId, SessionState,
@@ -15,10 +13,10 @@ use crate::domain::{
 };
 use crate::records::{read_bucket, read_figures, read_snapshot};
 use crate::rules::Versioned;
-use crate::store::backend::{Append, Backend, Check, PartSet, Query, Range, Row, Term, Write};
+use crate::store::backend::{Append, Check, PartSet, Query, Range, Row, Term, Write};
 use crate::store::{
-    Aggregated, Aggregation, Clock as _, Collection, Convocation, Result, Saved, SessionChange,
-    SessionList, SessionQuery, Sessions, StoreError, SummaryQuery, TakeQuery, Takes as _,
+    Aggregated, Aggregation, Collection, Convocation, Result, Saved, SessionChange, SessionList,
+    SessionQuery, StoreError, SummaryQuery, TakeQuery,
 };
 
 /// Maximum number of attempts of an aggregation while the session keeps changing.
@@ -56,14 +54,16 @@ pub(super) const SUMMARY_AND_ROSTER: PartSet = PartSet::of(&[
     sessions::DECLARATION,
 ]);
 
-#[async_trait]
-impl<B: Backend> Sessions for TenantRecords<B> {
-    async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
+/// Sessions.
+impl Records {
+    /// A session.
+    pub async fn session(&self, id: SessionId) -> Result<Option<Versioned<Session>>> {
         let mut found = self.read("session", vec![with_id(id)]).await?;
         found.row().as_ref().map(read).transpose().map_err(found.corrupt())
     }
 
-    async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
+    /// The sessions that match, by id, the highest first; all at one position of the log.
+    pub async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
         let SessionQuery { on, state, before, limit, without_snapshots } = query;
         let listed = match (on, state) {
             (Some((date, subject)), _) => of_day(*date, subject),
@@ -91,7 +91,12 @@ impl<B: Backend> Sessions for TenantRecords<B> {
         Ok(listed.into_iter().filter(matches).take(*limit).collect())
     }
 
-    async fn session_summaries(&self, query: &SummaryQuery) -> Result<Vec<Arc<SessionSummary>>> {
+    /// Summaries of the sessions that match, by id, all at one position of the log: the highest id first, or
+    /// the lowest if [`SummaryQuery::after`] is given. Rosters and snapshots are not read.
+    pub async fn session_summaries(
+        &self,
+        query: &SummaryQuery,
+    ) -> Result<Vec<Arc<SessionSummary>>> {
         let SummaryQuery { list, before, after, limit } = query;
         let listed = match list {
             SessionList::All => Range::all(&sessions::TABLE),
@@ -109,18 +114,26 @@ impl<B: Backend> Sessions for TenantRecords<B> {
         .await
     }
 
-    async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>> {
+    /// Summaries of the `limit` most recently published sessions that [count](Session::counts), latest first; those
+    /// published at the same time by id in descending order. The time of publication is written once and never changes.
+    pub async fn published(&self, limit: usize) -> Result<Vec<Arc<SessionSummary>>> {
         let latest = Range::index(&sessions::TABLE, sessions::BY_PUBLICATION, Vec::new());
         self.summaries("published", Range { is_descending: true, limit, ..latest }).await
     }
 
-    async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
+    /// Commits a new session with the next id, the time by the store's clock, version 1, and
+    /// without a snapshot. A convocation has no attempt: a caller that repeats one after an error
+    /// may convene another session.
+    pub async fn convene(&self, convocation: &Convocation) -> Result<Arc<Session>> {
         let convened = self.convened("convene", convocation, Change::default()).await?;
         convened
             .ok_or_else(|| StoreError::corrupt("convene", "a commit without checks was refused"))
     }
 
-    async fn convene_once(
+    /// Convenes a session like [`convene`](Self::convene), but once for an occasion, which is any text that is
+    /// not empty. The same commit writes a [document](DocumentDraft::of_occasion) that claims the occasion.
+    /// `None`, with nothing written, when it is claimed already.
+    pub async fn convene_once(
         &self,
         occasion: &str,
         convocation: &Convocation,
@@ -135,7 +148,16 @@ impl<B: Backend> Sessions for TenantRecords<B> {
         self.convened("convene once", convocation, change).await
     }
 
-    async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
+    /// Writes a session. Returns [`Saved::Stale`] unless its stored version is
+    /// `change.expected`, the number of takes filed in it is `change.takes`, if given, and no take
+    /// was filed in it after `change.none_filed_after`, if given.
+    ///
+    /// Appends `change.acts` to the log, in order. If `change.opens`, appends an entry that opens each take of
+    /// the session after them, in the order of the ids of the takes. These are all takes that are filed in the session at that moment. The text of such an entry is not kept: it is the [`opening_entry`](crate::proof::opening_entry) of the take.
+    ///
+    /// If `change.withdrawn`, removes the session instead. Takes of its day and subject go to the newest session that remains. Its
+    /// id is not given to another session, and the acts on it stay in the log.
+    pub async fn save_session(&self, change: &SessionChange) -> Result<Saved> {
         let SessionChange {
             session,
             expected,
@@ -175,7 +197,11 @@ impl<B: Backend> Sessions for TenantRecords<B> {
         self.save("save session", change).await
     }
 
-    async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
+    /// Aggregates a session: reads it and all of its takes, has [`Aggregation::judge`] judge them,
+    /// and commits the change; returns the session after the commit, or the refusal of the rules.
+    /// The commit is guarded by the number of the takes. Takes may arrive faster than they can be read: after a few attempts, this process
+    /// holds its own back until the commit.
+    pub async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
         let id = aggregation.session;
         // What is sealed is not read for a refusal.
         let found = self.session_takes(&TakeQuery { limit: 1, ..TakeQuery::all(id) }).await?;
@@ -209,7 +235,7 @@ impl<B: Backend> Sessions for TenantRecords<B> {
     }
 }
 
-impl<B: Backend> TenantRecords<B> {
+impl Records {
     async fn summaries(&self, op: &'static str, range: Range) -> Result<Vec<Arc<SessionSummary>>> {
         let range = Range { parts: SUMMARY, ..range };
         let mut found = self.read(op, vec![Query::Rows(range)]).await?;

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::rows::{Outcome, integer, number, part, small, text, time, time_if_any};
 use super::tables::{TAKES, members, sessions, takes};
-use super::{Answers, Change, Made, TenantRecords, unexpected};
+use super::{Answers, Change, Made, Records, unexpected};
 use crate::domain::json::Json;
 use crate::domain::{
     AttemptId, Day, Digest, MemberId, Note, Revision, SealedTake, SessionId, Signed, StoredTake,
@@ -16,17 +14,21 @@ use crate::domain::{
 use crate::proof::canonical;
 use crate::records::{TakeProof, Unreadable, proof_text, public_key, read_proof};
 use crate::store::backend::{
-    Append, Backend, Body, Check, CommitId, Join, PartSet, Parts, Query, Range, Repetition, Row,
-    Term, Value, Write,
+    Append, Body, Check, CommitId, Join, PartSet, Parts, Query, Range, Repetition, Row, Term,
+    Value, Write,
 };
 use crate::store::{
     Basis, BasisQuery, Filed, Filing, MemberTake, MemberTakeQuery, Result, Revisions,
-    SessionAuthors, SessionTakes, TakeContext, TakeMark, TakeMarks, TakeQuery, Takes, time_of_read,
+    SessionAuthors, SessionTakes, TakeContext, TakeMark, TakeMarks, TakeQuery, time_of_read,
 };
 
-#[async_trait]
-impl<B: Backend> Takes for TenantRecords<B> {
-    async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
+/// Takes.
+impl Records {
+    /// The facts that a submission is judged on, read in one round trip. [`Basis::now`] is not
+    /// earlier than any commit that the other facts show: see
+    /// [`time_of_read`](super::time_of_read). The read fails if the log does not continue from the
+    /// position seen.
+    pub async fn basis(&self, query: &BasisQuery<'_>) -> Result<Basis> {
         const OP: &str = "basis";
         const MEMBER: Term = Term::Found(0, members::ID);
         const SESSION: Term = Term::Found(1, sessions::ID);
@@ -58,7 +60,17 @@ impl<B: Backend> Takes for TenantRecords<B> {
         })
     }
 
-    async fn file(&self, filing: &Filing) -> Result<Filed> {
+    /// Files a take, in one round trip. In this order:
+    /// 1. if the member's nonce was used by this attempt (a client library may send a commit twice), the result is the same as then,
+    ///    [`Filed::Filed`], even if the clock is too far behind;
+    /// 2. unless the versions of the member and of the session are those of the filing, and the session is the newest (highest id) of
+    ///    [`Filing::newest_of`], it is [`Filed::Stale`];
+    /// 3. if the time of the commit is past `commit_deadline`, it is [`Filed::Late`];
+    /// 4. if the member has used the nonce, it is [`Filed::NonceUsed`];
+    /// 5. unless the filing's revision is the one after the member's latest in the session, it is [`Filed::RevisionTaken`];
+    /// 6. otherwise [`Filing::take`] is recorded with the next id and the time of the commit, and the nonce is spent. The versions of the
+    ///    member and of the session stay.
+    pub async fn file(&self, filing: &Filing) -> Result<Filed> {
         const OP: &str = "file";
         self.holds.pass(&self.tenant, filing.session().0).await;
         let member = Term::from(filing.member().0.as_str());
@@ -111,7 +123,10 @@ impl<B: Backend> Takes for TenantRecords<B> {
         }
     }
 
-    async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile<StoredTake>>> {
+    /// A take, and the id of the revision that superseded it.
+    ///
+    /// Of a take of a sealed session, the reads here and those of the log return a [`StoredTake::Sealed`]. What is sealed is neither read nor parsed, so the time that a read takes does not depend on it.
+    pub async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile<StoredTake>>> {
         let revisions = Range { parts: PartSet::NONE, ..own_revisions() };
         let queries = vec![Query::Rows(shown(with_id(id))), Query::Rows(revisions)];
         let mut found = self.read("take", queries).await?;
@@ -126,7 +141,8 @@ impl<B: Backend> Takes for TenantRecords<B> {
         Ok(Some(TakeOnFile { take, superseded_by: superseded_by.map(TakeId) }))
     }
 
-    async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
+    /// A take among those of its session, read at one position of the log.
+    pub async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
         let neighbours = |is_descending| {
             let in_session = vec![Term::Found(0, takes::SESSION)];
             let all = shown(Range::index(&takes::TABLE, takes::BY_SESSION, in_session));
@@ -154,7 +170,11 @@ impl<B: Backend> Takes for TenantRecords<B> {
         Ok(TakeContext::of(id, context))
     }
 
-    async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
+    /// A session and the takes in it that match, in the order of their ids; `None` when there is no
+    /// such session.
+    ///
+    /// Both are read at one position of the log: a concurrent commit is visible in the whole answer or not at all.
+    pub async fn session_takes(&self, query: &TakeQuery) -> Result<Option<SessionTakes>> {
         let in_session = vec![query.session.0.into()];
         let filed = Range {
             after: Some(query.after.0.into()),
@@ -177,7 +197,10 @@ impl<B: Backend> Takes for TenantRecords<B> {
         }))
     }
 
-    async fn session_authors(&self, session: SessionId) -> Result<Option<SessionAuthors>> {
+    /// A session and the members that filed in it, in the order of their latest takes; `None` when there is no such session.
+    ///
+    /// Both are read at one position of the log, without the texts of takes.
+    pub async fn session_authors(&self, session: SessionId) -> Result<Option<SessionAuthors>> {
         let latest = Range {
             having: Some(takes::CURRENT),
             parts: PartSet::NONE,
@@ -195,7 +218,9 @@ impl<B: Backend> Takes for TenantRecords<B> {
         }))
     }
 
-    async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
+    /// The latest take of a member in each session that it filed in, the session with the highest id first;
+    /// all at one position of the log.
+    pub async fn member_takes(&self, query: &MemberTakeQuery) -> Result<Vec<MemberTake>> {
         let of_member = vec![query.member.as_str().into()];
         let latest = Range {
             before: query.before.map(|session| session.0.into()),
@@ -220,7 +245,11 @@ impl<B: Backend> Takes for TenantRecords<B> {
         filed.into_iter().filter_map(take).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 
-    async fn mark_takes(&self, marks: &TakeMarks) -> Result<Option<Timestamp>> {
+    /// Changes the marks of takes, and the snapshot of their session, in one commit. Returns the time of the commit; `None`,
+    /// with nothing written, unless the session has the version `marks.expected`, and the author that of `marks.author`.    /// The takes become [`TakeMarks::marked`] of that time, and the version of the session changes, so that no aggregation misses a mark. A
+    /// text that is [erased](crate::rules::TakeMark::Erased) stays readable nowhere in the store. `marks.acts` are appended to the log, in
+    /// order, and [`acts_on`](Self::acts_on) the session has them.
+    pub async fn mark_takes(&self, marks: &TakeMarks) -> Result<Option<Timestamp>> {
         const OP: &str = "mark takes";
         let TakeMarks { session, expected, author, takes: marked, acts } = marks;
         let mut checks = vec![Check::Version {
@@ -258,7 +287,7 @@ impl<B: Backend> Takes for TenantRecords<B> {
     }
 }
 
-impl<B: Backend> TenantRecords<B> {
+impl Records {
     /// Removes the texts of a take. No other commit changes it meanwhile: its marks have the version of the session as their
     /// guard, and its author, which has a guard too, files no further revision.
     async fn erasure(&self, op: &'static str, take: &Take, note: &Note) -> Result<Option<Write>> {

@@ -3,25 +3,23 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::rows::{Damage, Outcome, read_whole, whole};
 use super::tables::{
     COMMITTEE_TAKES, DOCUMENT_BYTES, MESSAGES, SESSIONS, TAKES, committee_briefs, committee_days,
     committee_members, committee_takes, documents, documents_sequence, members, messages, sessions,
     takes,
 };
-use super::{Answers, Records, acts, committee, log, outbox};
+use super::{Answers, Store, acts, committee, log, outbox};
 use crate::domain::{
     LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, StoredTake, Take, TenantId,
 };
 use crate::store::backend::{
-    Backend, Body, CommitId, Entries, Entry, Head, Item, Load, PartSet, Query, Range, Reference,
-    Row, Snapshot, Table, Term, Value, Write,
+    Body, CommitId, Entries, Entry, Head, Item, Load, PartSet, Query, Range, Reference, Row,
+    Snapshot, Table, Term, Value, Write,
 };
 use crate::store::{
-    Collection, Dump, Restore, Restored, Result, SeenLogs, StoreError, Stored, StoredDocument,
-    TenantHead, Transfer, restored_attempt,
+    Collection, Restored, Result, SeenLogs, StoreError, Stored, StoredDocument, TenantHead,
+    restored_attempt,
 };
 
 /// How many records are read at once, if they are short.
@@ -30,24 +28,29 @@ const BATCH: usize = 500;
 /// The size of the records that are read at once, in bytes, unless a single one is longer.
 const BATCH_BYTES: usize = 4 << 20;
 
-#[async_trait]
-impl<B: Backend> Transfer for Records<B> {
-    async fn tenants(&self) -> Result<Vec<TenantId>> {
+/// Moving tenants to another store: dump and restore.
+impl Store {
+    /// The tenants that have records other than challenges, by id.
+    pub async fn tenants(&self) -> Result<Vec<TenantId>> {
         self.backend.tenants().await
     }
 
-    async fn dump(&self, tenant: &TenantId) -> Result<Box<dyn Dump>> {
+    /// Begins to read all records of a tenant as of now: later commits do not show.
+    pub async fn dump(&self, tenant: &TenantId) -> Result<Dump> {
         let snapshot = self.backend.snapshot(tenant).await?;
-        let damage = self.damage.clone();
-        Ok(Box::new(RecordDump { snapshot, stages: stages(), after: None, damage }))
+        Ok(Dump { snapshot, stages: stages(), after: None, damage: self.damage.clone() })
     }
 
-    async fn restore(&self) -> Result<Box<dyn Restore>> {
+    /// Begins to write the records of tenants that have none. Nothing of them can be read before the commit.
+    pub async fn restore(&self) -> Result<Restore> {
         let (load, seen) = (self.backend.load().await?, Arc::clone(&self.seen));
-        Ok(Box::new(RecordRestore { load, seen, tenants: BTreeMap::new() }))
+        Ok(Restore { load, seen, tenants: BTreeMap::new() })
     }
 
-    async fn remove(&self, tenant: &TenantId) -> Result<()> {
+    /// Removes everything of a tenant: its records, its log and its members' names. There is no way back but a dump. Serve it no more
+    /// before: what is committed meanwhile may stay. A process that has served the tenant takes no writes under its name until an operator
+    /// accepts the store, because the log went back. After an error a part may be left, and another call removes the rest.
+    pub async fn remove(&self, tenant: &TenantId) -> Result<()> {
         self.backend.remove(tenant).await
     }
 }
@@ -80,8 +83,8 @@ fn stages() -> VecDeque<Stage> {
     stages
 }
 
-/// The records that a dump has not returned yet.
-struct RecordDump {
+/// The records of a tenant at one moment. Dropping it releases what the store holds for it.
+pub struct Dump {
     snapshot: Box<dyn Snapshot>,
     /// The current stage and those after it.
     stages: VecDeque<Stage>,
@@ -90,9 +93,19 @@ struct RecordDump {
     damage: Damage,
 }
 
-#[async_trait]
-impl Dump for RecordDump {
-    async fn next(&mut self) -> Result<Vec<Stored>> {
+impl std::fmt::Debug for Dump {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dump").finish_non_exhaustive()
+    }
+}
+
+impl Dump {
+    /// The next records, at most a few hundred; none at the end.
+    ///
+    /// So that the dumps of equal tenants are equal, they come in this order: the [`TenantHead`], members, messages, documents (by
+    /// collection), sessions, members of the committee, its days, its briefs, and the log with all takes; each kind by id, day or number,
+    /// members in the order of the UTF-8 bytes.
+    pub async fn next(&mut self) -> Result<Vec<Stored>> {
         while let Some(stage) = self.stages.front().copied() {
             let batch = match stage {
                 Stage::Head => vec![Stored::Head(self.head().await?)],
@@ -108,9 +121,7 @@ impl Dump for RecordDump {
         }
         Ok(Vec::new())
     }
-}
 
-impl RecordDump {
     async fn head(&mut self) -> Result<TenantHead> {
         let named = [MESSAGES, SESSIONS].into_iter();
         let named = named.chain(Collection::ALL.into_iter().map(documents_sequence));
@@ -193,8 +204,9 @@ fn stored(stage: Stage, row: &Row) -> Outcome<Stored> {
     })
 }
 
-/// Records that are restored.
-struct RecordRestore {
+/// Records that are written but not committed yet. Dropping it discards them. If the process is killed, they are discarded too, or at
+/// least never read.
+pub struct Restore {
     load: Box<dyn Load>,
     seen: Arc<SeenLogs>,
     tenants: BTreeMap<TenantId, Restoring>,
@@ -209,9 +221,19 @@ struct Restoring {
     document_bytes: u64,
 }
 
-#[async_trait]
-impl Restore for RecordRestore {
-    async fn write(&mut self, tenant: &TenantId, records: Vec<Stored>) -> Result<()> {
+impl std::fmt::Debug for Restore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Restore").finish_non_exhaustive()
+    }
+}
+
+impl Restore {
+    /// Writes records of a tenant, in the order of [`Dump::next`] and in batches of any size. All records of a tenant are written before
+    /// the first of the next one.
+    ///
+    /// Versions begin at 1. Attempts are not part of a dump, since they only identify a commit that a client library sends twice: takes get
+    /// a [`restored_attempt`].
+    pub async fn write(&mut self, tenant: &TenantId, records: Vec<Stored>) -> Result<()> {
         let restoring = self.tenants.entry(tenant.clone()).or_default();
         let mut items = Vec::with_capacity(records.len() + 3);
         for record in records {
@@ -225,8 +247,10 @@ impl Restore for RecordRestore {
         self.load.write(tenant, items).await
     }
 
-    async fn commit(self: Box<Self>) -> Result<Restored> {
-        let Self { load, seen, tenants } = *self;
+    /// Commits everything, durably; each tenant atomically. Returns [`Restored::Occupied`], with nothing committed, when one of the tenants
+    /// has records other than challenges.
+    pub async fn commit(self) -> Result<Restored> {
+        let Self { load, seen, tenants } = self;
         if let Some(occupied) = load.commit().await? {
             return Ok(Restored::Occupied(occupied));
         }
@@ -238,7 +262,8 @@ impl Restore for RecordRestore {
         Ok(Restored::Complete)
     }
 
-    async fn discard(self: Box<Self>) -> Result<()> {
+    /// Discards everything at once; dropping it may leave that to the store.
+    pub async fn discard(self) -> Result<()> {
         self.load.discard().await
     }
 }

@@ -3,29 +3,30 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::rows::{Outcome, number, part, small, text, time, time_if_any, versioned, whole};
 use super::tables::{DELIVERIES, NOTICES, deliveries, notices, webhooks};
-use super::{Change, Made, TenantRecords};
+use super::{Change, Made, Records};
 use crate::domain::{
     Delivery, DeliveryDraft, DeliveryId, DeliveryState, Invalid, Notice, NoticeDraft, NoticeId,
     Timestamp,
 };
 use crate::rules::{MAX_QUEUED_DELIVERIES, Versioned};
 use crate::store::backend::{
-    Assigned, Backend, Body, Check, Kind, PartSet, Parts, Query, Range, Row, Term, Value, Write,
+    Assigned, Body, Check, Kind, PartSet, Parts, Query, Range, Row, Term, Value, Write,
 };
-use crate::store::{
-    DeliveryChange, DeliveryQuery, Result, Saved, WebhookBasis, WebhookChange, Webhooks,
-};
+use crate::store::{DeliveryChange, DeliveryQuery, Result, Saved, WebhookBasis, WebhookChange};
 
 /// How many old records are removed at a time.
 const REMOVED: usize = 2_000;
 
-#[async_trait]
-impl<B: Backend> Webhooks for TenantRecords<B> {
-    async fn webhook(&self, url: &str) -> Result<WebhookBasis> {
+/// How far webhooks have got, their deliveries, and the events that are no entries of the log.
+///
+/// None of it is part of a dump. It appends nothing to the log, and commits whatever the log and the clock are, as
+/// [`save_tree`](Self::save_tree) does: webhooks are told too that the store refuses commits. The time of such a commit is
+/// that of the store's clock.
+impl Records {
+    /// What is known of a webhook, in one read.
+    pub async fn webhook(&self, url: &str) -> Result<WebhookBasis> {
         const OP: &str = "webhook";
         let in_state = |state: DeliveryState| {
             let prefix = vec![url.into(), state.as_str().into()];
@@ -61,7 +62,9 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
         })
     }
 
-    async fn save_webhook(&self, change: &WebhookChange) -> Result<Option<Vec<Delivery>>> {
+    /// Writes how far a webhook has got, and queues deliveries, in one step if the stored version is the expected one. The numbers
+    /// of deliveries count from 1, in their order. Returns the deliveries; `None` if the stored version is another one.
+    pub async fn save_webhook(&self, change: &WebhookChange) -> Result<Option<Vec<Delivery>>> {
         let WebhookChange { webhook, expected, deliveries: drafts, operator_act, wakes } = change;
         let key: Vec<Term> = vec![webhook.url.as_str().into()];
         let table = &webhooks::TABLE;
@@ -85,14 +88,18 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
         })
     }
 
-    async fn notices(&self, after: NoticeId, limit: usize) -> Result<Vec<Notice>> {
+    /// Up to `limit` notices with higher numbers than `after`, oldest first.
+    pub async fn notices(&self, after: NoticeId, limit: usize) -> Result<Vec<Notice>> {
         let after = Some(after.0.into());
         let range = Range { after, limit, ..Range::all(&notices::TABLE) };
         let mut found = self.read("notices", vec![Query::Rows(range)]).await?;
         found.rows().iter().map(notice).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 
-    async fn save_notice(&self, notice: &NoticeDraft) -> Result<Saved> {
+    /// Adds a notice, and reports the tenant as changed in this process. Returns [`Saved::Stale`] if there is one with the
+    /// same event and name. Others are added by the commits of
+    /// [members](crate::rules::MemberChange::notice) and [messages](crate::rules::MessageChange::notice), in the same step.
+    pub async fn save_notice(&self, notice: &NoticeDraft) -> Result<Saved> {
         let named = vec![notice.event.into(), notice.name.as_str().into()];
         let range = Range::index(&notices::TABLE, notices::BY_NAME, named);
         // No feed announces it otherwise, and the next round of deliveries may be minutes away.
@@ -102,7 +109,8 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
         self.save("save notice", change).await
     }
 
-    async fn deliveries(&self, query: &DeliveryQuery<'_>) -> Result<Vec<Versioned<Delivery>>> {
+    /// The deliveries that match.
+    pub async fn deliveries(&self, query: &DeliveryQuery<'_>) -> Result<Vec<Versioned<Delivery>>> {
         let table = &deliveries::TABLE;
         let range = match *query {
             DeliveryQuery::Due { url, limit } => {
@@ -125,7 +133,8 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
         found.rows().iter().map(read).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 
-    async fn save_delivery(&self, change: &DeliveryChange) -> Result<Saved> {
+    /// Writes a delivery. Returns [`Saved::Stale`] unless the stored version is `change.expected`.
+    pub async fn save_delivery(&self, change: &DeliveryChange) -> Result<Saved> {
         let DeliveryChange { delivery, expected, operator_act, wakes } = change;
         let (table, id) = (&deliveries::TABLE, Term::from(delivery.id.0));
         let (key, expected) = (vec![id.clone()], Some(*expected));
@@ -138,7 +147,9 @@ impl<B: Backend> Webhooks for TenantRecords<B> {
         self.save("save delivery", change).await
     }
 
-    async fn remove_webhook_records(&self, before: Timestamp) -> Result<()> {
+    /// Removes deliveries that were queued before this time, and notices from before it: the oldest ones, up to a few thousand
+    /// of each.
+    pub async fn remove_webhook_records(&self, before: Timestamp) -> Result<()> {
         let old = |table, index| {
             let before = Some(before.into());
             Write::Remove(Range {

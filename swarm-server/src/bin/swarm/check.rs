@@ -69,14 +69,14 @@ async fn connect(config: &Config, served: &ServedIds) -> Result<(), Failure> {
     if store == "memory" {
         return Ok(console::print("store: memory is empty at each start")?);
     }
-    let Opened { services, tenants } = match config.read_only {
+    let Opened { services, store } = match config.read_only {
         true => store::open_read_only(store).await?,
         false => store::open_to_check(store).await?,
     };
     let site = Site::single(services, default_tenant("", &"-".repeat(16))?);
     let ready = site.ready().await.map_err(|error| failure::with_causes("store", &error))?;
     console::print("store: answers")?;
-    for warning in ready.warnings.into_iter().chain(served.warning(&*tenants).await) {
+    for warning in ready.warnings.into_iter().chain(served.warning(&store).await) {
         console::print(&format!("store: warning: {warning}"))?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::Error;
-use swarm_core::store::{StoreErrorKind, Transfer};
+use swarm_core::store::{Store, StoreErrorKind};
 use swarm_http::{Services, Site};
 use swarm_maintenance::MaintainedTenant as _;
 use swarm_server::{Limits, Listener};
@@ -185,7 +185,7 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
 }
 
 /// Warns of tenants in the store that are not served.
-async fn warn_of_unserved(served: &ServedIds, store: &dyn Transfer) {
+async fn warn_of_unserved(served: &ServedIds, store: &Store) {
     if let Some(warning) = served.warning(store).await {
         tracing::warn!("{warning}");
     }

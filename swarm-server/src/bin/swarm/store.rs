@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swarm_core::store::{ChangeFeed, Intercepted, ReadOnly, Transfer};
-use swarm_core::{CommitteeTenants, Committees, Swarm, SystemEntropy, Tenants};
+use swarm_core::store::{ReadOnly, Store};
+use swarm_core::{Committees, Swarm, SystemEntropy};
 use swarm_http::Services;
 use swarm_store_memory::MemoryStore;
 #[cfg(feature = "postgres")]
@@ -58,8 +58,8 @@ pub(crate) fn is_memory(store: &str) -> bool {
 pub(crate) struct Opened {
     /// Both interfaces.
     pub(crate) services: Services,
-    /// To list its tenants, and to move them.
-    pub(crate) tenants: Arc<dyn Transfer>,
+    /// The store, to list its tenants and to move them.
+    pub(crate) store: Store,
 }
 
 /// Opens the store at this address (API.md, 13.1). A missing file is created, which is logged.
@@ -258,21 +258,17 @@ pub(crate) fn shown(store: &str) -> String {
 
 /// Both interfaces for this use. A slow store gets the basis cache: takes are first judged by cached facts, so that most
 /// cost one call of the store instead of two.
-fn opened<T>(used: Use, store: T, is_slow: bool) -> Opened
-where
-    T: Tenants + CommitteeTenants + ChangeFeed + Transfer + Clone + 'static,
-{
-    let tenants = Arc::new(store.clone());
-    let services = match used {
-        Use::Read | Use::Check => read_only(store),
-        Use::Serve => {
-            let services = on(store);
-            let swarm = services.swarm;
-            let swarm = if is_slow { swarm.with_basis_cache() } else { swarm };
-            Services { swarm, ..services }
-        }
-    };
-    Opened { services, tenants }
+fn opened(used: Use, store: impl Into<Store>, is_slow: bool) -> Opened {
+    let store = store.into();
+    let is_served = matches!(used, Use::Serve);
+    let served = if is_served { store.clone() } else { store.intercepted(Arc::new(ReadOnly)) };
+    let committees = Committees::new(served.clone(), SystemEntropy);
+    let swarm = Swarm::new(served, SystemEntropy);
+    let swarm = if is_served && is_slow { swarm.with_basis_cache() } else { swarm };
+    // Without a change feed where no background work runs.
+    let changes = is_served.then(|| store.clone());
+    let services = Services { changes, ..Services::from((swarm, committees)) };
+    Opened { services, store }
 }
 
 #[cfg(feature = "sqlite")]
@@ -290,20 +286,6 @@ async fn sqlite(used: Use, store: &str) -> Result<SqliteStore, Failure> {
         tracing::info!("store: created {name}");
     }
     Ok(store)
-}
-
-/// Both interfaces, refusing commits. Without a change feed, because no background work runs.
-fn read_only(store: impl Tenants + CommitteeTenants + 'static) -> Services {
-    let store = Arc::new(Intercepted::new(store, Arc::new(ReadOnly)));
-    let committees = Committees::new(Arc::clone(&store), SystemEntropy);
-    Services::from((Swarm::new(store, SystemEntropy), committees))
-}
-
-fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> Services {
-    let changes: Arc<dyn ChangeFeed> = Arc::new(store.clone());
-    let committees = Committees::new(store.clone(), SystemEntropy);
-    let services = Services::from((Swarm::new(store, SystemEntropy), committees));
-    Services { changes: Some(changes), ..services }
 }
 
 #[cfg(all(test, any(feature = "postgres", feature = "redis")))]

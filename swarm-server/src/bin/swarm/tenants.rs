@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Actor, AdminTokenHash, Invalid, MAX_WINDOW_MILLIS, Quotas, TimeOfDay};
-use swarm_core::store::Transfer;
+use swarm_core::store::Store;
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{AdminTokens, FooterLink, Host, Operator, PublicOrigin, Role, TenantConfig};
 
@@ -184,7 +184,7 @@ impl ServedIds {
     }
 
     /// A warning that names the tenants in the store that are not served, if there are any.
-    pub(crate) async fn warning(&self, store: &dyn Transfer) -> Option<String> {
+    pub(crate) async fn warning(&self, store: &Store) -> Option<String> {
         let held = match store.tenants().await {
             Ok(held) => held,
             Err(error) => {

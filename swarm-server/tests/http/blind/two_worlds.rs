@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use swarm_core::domain::Digest;
 use swarm_core::proof::hex;
-use swarm_core::store::{Store, Tenants as _};
+use swarm_core::store::Records;
 use swarm_core::{MemberId, TenantId};
 use swarm_http::{Services, Site};
 use swarm_redis_testing::wait_until;
@@ -90,7 +90,7 @@ impl World {
         let server = serve_signed(&store);
         let client = server.client().at(HOST);
         let port = store.open(&TenantId::parse("default").unwrap());
-        let [ada, grace, lin] = ["ada", "grace", "lin"].map(|name| author(&*port, name));
+        let [ada, grace, lin] = ["ada", "grace", "lin"].map(|name| author(&port, name));
         let session = |blind, subject| {
             let members = ["ada", "grace", "lin"].map(|id| json!({ "memberId": id }));
             let session = json!({
@@ -115,7 +115,7 @@ impl World {
         let published =
             client.post("/api/swarm/memos", &[("authorization", &bearer)], &memo.to_string());
         published.expect(201);
-        let size = signed(&*port);
+        let size = signed(&port);
         let text =
             |take: u64| client.get(&format!("/api/swarm/takes/{take}")).json()["sealed"].clone();
         let seals = TAKES.map(|take| text(take).as_str().unwrap()["sha256:".len()..].to_owned());
@@ -128,7 +128,7 @@ impl World {
         // What is filed in the same millisecond as a claim is not older.
         self.clock.move_by(1_000);
         let tokens = self.authors.each_ref().map(|author| step.token(&self.client, author));
-        self.size = signed(&*self.store.open(&TenantId::parse("default").unwrap()));
+        self.size = signed(&self.store.open(&TenantId::parse("default").unwrap()));
         tokens.map(|token| format!("Bearer {token}"))
     }
 
@@ -193,7 +193,7 @@ impl TakeOver {
     }
 }
 
-fn author(port: &dyn Store, name: &str) -> Author {
+fn author(port: &Records, name: &str) -> Author {
     let (id, key) = (MemberId::parse(name).unwrap(), key_of(format!("{name:*<32}").as_bytes()));
     let token = format!("token of {name}");
     insert_member(port, member(name, &key.public_key(), &token));
@@ -207,7 +207,7 @@ fn serve_signed(store: &MemoryStore) -> Server {
 }
 
 /// The size of the log, once all of it is signed.
-fn signed(port: &dyn Store) -> u64 {
+fn signed(port: &Records) -> u64 {
     let size = now(port.log_position()).unwrap().size;
     wait_until("the log is signed", || {
         now(port.tree())

@@ -1,7 +1,5 @@
 //! Closed sessions, withdrawn and regenerated days, and inactive members.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId};
 
@@ -29,14 +27,14 @@ const UNTIL_THE_SCHEDULE: i64 = (10 * 60 + 45) * 60 * 1_000;
 
 fn fixture(backend: &Backend) -> Fixture {
     let fixture = Fixture::on(backend);
-    insert_member(&*fixture.committee(), "m", KEY);
+    insert_member(&fixture.committee(), "m", KEY);
     fixture.client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
     fixture
 }
 
 /// Runs the schedule; returns the number of briefs generated, if any.
 fn tick(fixture: &Fixture) -> Option<usize> {
-    let committees = Committees::new(Arc::clone(&fixture.store), SystemEntropy);
+    let committees = Committees::new(fixture.store.clone(), SystemEntropy);
     let tenant = TenantId::parse("default").unwrap();
     let committee = committees.tenant(&tenant, CommitteeSettings::default());
     now(committee.generate_if_due()).unwrap().map(|made| made.briefs)
@@ -97,10 +95,10 @@ fn withdrawn_day_keeps_its_submissions(backend: &Backend) {
     submit(&fixture.client, KEY, &take("bullish")).expect(200);
     let synthesis = json!({ "date": "2026-11-21", "synthesis": "Calm." });
     chair(&fixture.client, "/synthesis", &synthesis).expect(200);
-    let submitted = records(&*fixture.committee());
+    let submitted = records(&fixture.committee());
     assert_eq!(submitted.len(), 1);
     chair(&fixture.client, "/day/withdraw", &json!({ "date": "2026-11-21" })).expect(200);
-    assert_eq!(records(&*fixture.committee()), submitted);
+    assert_eq!(records(&fixture.committee()), submitted);
     fixture.client.get(SESSION).unread(404, "no such session");
     let refused = submit(&fixture.client, KEY, &take("bullish"));
     refused.unread(409, "no brief published yet for today");
@@ -112,7 +110,7 @@ fn withdrawn_day_keeps_its_submissions(backend: &Backend) {
     fixture.clock.move_by(60 * 60 * 1_000);
     let session = fixture.client.get(SESSION).expect(200).json();
     assert_eq!(session["takes"], json!([]), "what was submitted before does not count");
-    assert_eq!(records(&*fixture.committee()), submitted);
+    assert_eq!(records(&fixture.committee()), submitted);
 }
 
 fn briefs_do_not_quote_a_withdrawn_day(backend: &Backend) {

@@ -137,12 +137,7 @@ fn key_with_another_prefix_is_invalid() {
         refused(submit(client, other, &take("bullish")), 401, "invalid key");
     }
     // Its hash is stored, but the prefix is not that of the tenant.
-    use swarm_core::CommitteeTenants as _;
-    committee_fixture::insert_member(
-        &*store.open_committee(&TenantId::parse("acme").unwrap()),
-        "n",
-        KEY,
-    );
+    committee_fixture::insert_member(&store.open(&TenantId::parse("acme").unwrap()), "n", KEY);
     refused(submit(&acme, KEY, &take("bullish")), 401, "invalid key");
 }
 

@@ -7,13 +7,12 @@ mod refusals;
 mod stale_judgements;
 mod trailers;
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
+use swarm_core::store::Store;
 use swarm_core::{CommitteeSettings, Committees, SystemEntropy, TenantId, Timestamp};
 use swarm_http::Site;
 
-use crate::backend::{AnyStore, Backend, on_every_store};
+use crate::backend::{Backend, on_every_store};
 use crate::committee_fixture::{chair, commit_of, refused, submit, take};
 use crate::fixture::{Clock, now};
 use crate::harness::{ADMIN, Client, Server, services, tenant};
@@ -30,7 +29,7 @@ const HOUR: i64 = 60 * MINUTE;
 
 struct TwoTenants {
     clock: Clock,
-    store: AnyStore,
+    store: Store,
     server: Server,
 }
 
@@ -54,7 +53,7 @@ impl TwoTenants {
 
     /// Runs the background work of one more server.
     fn tick(&self, id: &str) -> Option<usize> {
-        let committees = Committees::new(Arc::clone(&self.store), SystemEntropy);
+        let committees = Committees::new(self.store.clone(), SystemEntropy);
         let committee =
             committees.tenant(&TenantId::parse(id).unwrap(), CommitteeSettings::default());
         let made = now(committee.generate_if_due()).unwrap();

@@ -109,7 +109,7 @@ fn fields(breaks: impl Fn(Check) -> bool) -> Value {
 /// A fixture at the time of day that these checks need.
 fn fixture(breaks: impl Fn(Check) -> bool) -> Fixture {
     let fixture = Fixture::start();
-    committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
+    committee_fixture::insert_member(&fixture.committee(), "m", KEY);
     fixture.client.convene("2026-11-21", "aurora");
     let generate = |deadline: i64| {
         let order = json!({ "deadline_utc": fixture.clock.after(deadline) });
@@ -265,7 +265,7 @@ fn values_at_their_limits_are_accepted() {
             &committee_fixture::take_with(field, value),
         )
         .expect(200);
-        let record = committee_fixture::records(&*fixture.committee()).pop().unwrap();
+        let record = committee_fixture::records(&fixture.committee()).pop().unwrap();
         assert_eq!(record[field], kept, "{field}");
     }
 }
@@ -277,5 +277,5 @@ fn submission_at_the_deadline_is_accepted() {
     committee_fixture::submit(&fixture.client, KEY, &take("bullish")).expect(200);
     fixture.clock.move_by(1);
     refused_by(Deadline, &committee_fixture::submit(&fixture.client, KEY, &take("bullish")));
-    assert_eq!(committee_fixture::records(&*fixture.committee()).len(), 1);
+    assert_eq!(committee_fixture::records(&fixture.committee()).len(), 1);
 }

@@ -15,7 +15,7 @@ use swarm_core::{CommitteeSettings, CommitteeTenant, Committees, SystemEntropy, 
 use crate::committee_fixture::{self, BRIEF, KEY, chair, records, refused, submit, take};
 use crate::fixture::{Clock, Fixture, now};
 use crate::harness::Answer;
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 
 type Interference = Box<dyn FnOnce(&CommitteeTenant) + Send>;
 
@@ -35,8 +35,8 @@ impl Interleaving {
             let (next, committees) = (next.clone(), Committees::new(store.clone(), SystemEntropy));
             let tenant = TenantId::parse("default").unwrap();
             let direct = committees.tenant(&tenant, CommitteeSettings::default());
-            ObservedStore::new(&store, move |call| {
-                let due = |next: &mut (&str, Interference)| !call.done && next.0 == call.method;
+            observed_store(&store, move |call| {
+                let due = |next: &mut (&str, Interference)| !call.done && next.0 == call.op;
                 let due = next.lock().unwrap().take_if(due);
                 if let Some((_, interfere)) = due {
                     interfere(&direct);
@@ -45,7 +45,7 @@ impl Interleaving {
             })
         };
         let fixture = Fixture::serve(clock, store, observed);
-        committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
+        committee_fixture::insert_member(&fixture.committee(), "m", KEY);
         for subject in ["aurora", "basalt"] {
             fixture.client.operate("/subjects", &json!({ "id": subject, "name": "S" })).expect(201);
         }
@@ -69,7 +69,7 @@ impl Interleaving {
     /// Submits a take, with `interfere` right before its commit.
     fn submit_with(&self, interfere: impl FnOnce(&CommitteeTenant) + Send + 'static) -> Answer {
         let send = || submit(&self.fixture.client, KEY, &take("bullish"));
-        self.with_interference("file_committee", interfere, send)
+        self.with_interference("file committee", interfere, send)
     }
 
     #[track_caller]
@@ -172,7 +172,7 @@ fn briefs_are_about_the_subject_that_was_set_last() {
         .unwrap();
     };
     let send = || chair(&interleaving.fixture.client, "/briefs", &json!({}));
-    let made = interleaving.with_interference("save_committee_day", set, send).expect(201).json();
+    let made = interleaving.with_interference("save committee day", set, send).expect(201).json();
     assert_eq!(made["subject_id"], "basalt");
     assert_eq!(interleaving.fixture.client.get(BRIEF).expect(200).json()["subject_id"], "basalt");
 }
@@ -184,7 +184,7 @@ fn concurrent_synthesis_and_generation_are_both_stored() {
         |committee: &CommitteeTenant| generate(committee, &json!({ "subject_id": "basalt" }));
     let synthesis = json!({ "date": "2026-11-21", "synthesis": "Calm." });
     let send = || chair(&interleaving.fixture.client, "/synthesis", &synthesis);
-    interleaving.with_interference("save_committee_day", turn, send).expect(200);
+    interleaving.with_interference("save committee day", turn, send).expect(200);
     let session = interleaving.fixture.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
     assert_eq!(
         (&session["subject_id"], &session["synthesis"]),
@@ -197,7 +197,7 @@ fn concurrent_rotation_and_status_change_are_both_stored() {
     let interleaving = Interleaving::start();
     let send = || chair(&interleaving.fixture.client, "/members/m/rotate-key", &Value::Null);
     let rotated = interleaving
-        .with_interference("save_committee_member", deactivate, send)
+        .with_interference("save committee member", deactivate, send)
         .expect(200)
         .json();
     let key = rotated["api_key"].as_str().unwrap();
@@ -223,7 +223,7 @@ fn id_created_before_the_commit_is_taken() {
     };
     let send = || chair(&interleaving.fixture.client, "/members", &body);
     refused(
-        interleaving.with_interference("save_committee_member", create, send),
+        interleaving.with_interference("save committee member", create, send),
         409,
         "member id already taken",
     );

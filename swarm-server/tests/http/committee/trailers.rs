@@ -138,7 +138,7 @@ fn bodies_get_their_decision_and_are_stored_unchanged() {
         match verdict {
             Taken => {
                 answer.expect(200);
-                let record = committee_fixture::records(&*fixture.committee()).pop().unwrap();
+                let record = committee_fixture::records(&fixture.committee()).pop().unwrap();
                 assert_eq!(record["body"], body, "{name}");
                 continue;
             }

@@ -24,6 +24,7 @@ mod timeline;
 mod workload;
 
 use std::time::Duration;
+use swarm_core::store::Store;
 
 use final_state::FinalState;
 use servers::{Servers, Store};

@@ -24,7 +24,7 @@ fn naughty_strings_are_stored_unchanged_and_quoted_by_briefs() {
         let mut take = take_with("body", json!(body(text)));
         take["model"] = json!(fitting(text, 200).unwrap_or_default());
         submit(client, KEY, &take).expect(200);
-        let record = committee_fixture::records(&*fixture.committee()).pop().unwrap();
+        let record = committee_fixture::records(&fixture.committee()).pop().unwrap();
         assert_eq!((&record["body"], &record["model"]), (&take["body"], &take["model"]));
     }
     let all: Vec<&str> = strings.iter().map(String::as_str).collect();

@@ -1,7 +1,6 @@
 //! Briefs: the session they belong to, and their content.
 
 use serde_json::{Value, json};
-use swarm_core::CommitteeTenants as _;
 use swarm_core::store::Collection;
 
 use super::{DAY, brief, state};
@@ -184,7 +183,7 @@ fn free_form_json_is_returned_unchanged(backend: &Backend) {
     let read = client.get("/api/swarm/subjects/aurora").expect(200).text;
     assert!(read.contains(&format!(r#""nftContracts":[{FREE}]"#)), "{read}");
     let tenant = swarm_core::TenantId::parse("default").unwrap();
-    committee_fixture::insert_member(&*backend.store.open_committee(&tenant), "m", KEY);
+    committee_fixture::insert_member(&backend.store.open(&tenant), "m", KEY);
     chair(&client, "/briefs", &json!({})).expect(201);
     let brief = client.get(BRIEF).expect(200).text;
     for part in [format!(r#""thresholds":{FREE}"#), format!(r#""z_extra":{FREE}"#)] {

@@ -2,8 +2,6 @@
 
 mod briefs;
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use swarm_core::domain::Member;
 use swarm_core::{Swarm, SystemEntropy};
@@ -27,7 +25,7 @@ on_every_store! {
 const DAY: &str = "2026-11-21";
 
 fn two_tenants(backend: &Backend) -> (Server, Client, Client) {
-    let swarm = Swarm::new(Arc::clone(&backend.store), SystemEntropy);
+    let swarm = Swarm::new(backend.store.clone(), SystemEntropy);
     let tenants =
         [tenant("acme", ADMIN, &["acme.example"]), tenant("zenith", ADMIN, &["zenith.example"])];
     let server = Server::of(Site::by_host(swarm, tenants).unwrap());
@@ -345,7 +343,7 @@ fn pages_of_sessions_are_limited_in_bytes(backend: &Backend) {
     let port = backend.store.open(&swarm_core::TenantId::parse("default").unwrap());
     for number in 0..3_000 {
         let other = fixture::member(&id(number), &authors[0].key.public_key(), &id(number));
-        insert_member(&*port, Member { public_key: None, token: None, ..other });
+        insert_member(&port, Member { public_key: None, token: None, ..other });
     }
     let expected: Vec<_> = (0..3_000).map(|number| json!({ "memberId": id(number) })).collect();
     for session in 13..=52 {

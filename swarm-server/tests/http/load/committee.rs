@@ -46,7 +46,7 @@ impl Load {
         let tally = Arc::<Tally>::default();
         let key = |number: usize| {
             let (id, key) = (format!("m{number}"), format!("ic_m{number}_{number:032}"));
-            committee_fixture::insert_member(&*fixture.committee(), &id, &key);
+            committee_fixture::insert_member(&fixture.committee(), &id, &key);
             key
         };
         let member = |number| {
@@ -76,7 +76,7 @@ impl Load {
         let sent: Vec<Vec<Sent>> = members.map(|member| member.join().unwrap()).collect();
         let mut on_record = BTreeMap::new();
         for (place, record) in
-            committee_fixture::records_of(&*fixture.committee(), self.day).iter().enumerate()
+            committee_fixture::records_of(&fixture.committee(), self.day).iter().enumerate()
         {
             let mark = record["model"].as_str().unwrap().to_owned();
             assert_eq!(

@@ -24,7 +24,7 @@ impl FailingRedis {
         let store = format!("--store={}", redis.url());
         let program = Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
         // The clock of this handle is not that of Redis, and is not used.
-        let direct = Arc::new(connect(&redis.url()));
+        let direct = connect(&redis.url()).into();
         let fixture = Fixture::on(&Backend::within(Clock::noon(), direct));
         let load = Load::start(&fixture, program.client.address);
         Self { redis, program, fixture, load }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use swarm_core::domain::{LogRow, Logged, PublicKey, Revision, Seq, SessionId, TakeId, TenantId};
-use swarm_core::store::{Restored, Stored, Transfer as _};
+use swarm_core::store::{Restored, Stored};
 use swarm_core::{Session, Take, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_store_sqlite::SqliteStore;

@@ -1,16 +1,14 @@
 //! A tenant that is moved through all stores (API.md, 13.3): the dumps are equal, and every read answers the same.
 
-use std::sync::Arc;
-
 use serde_json::json;
 use swarm_core::service::dump::{DumpReader, DumpWriter};
-use swarm_core::store::{Restored, Transfer};
+use swarm_core::store::{Restored, Store};
 use swarm_redis_testing::Cluster;
 use swarm_store_postgres::PostgresStore;
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
-use crate::backend::{AnyStore, BothPorts, connect, now};
+use crate::backend::{connect, now};
 use crate::clock::Clock;
 use crate::committee_fixture::{chair, submit, take};
 use crate::harness::{Author, Client, Server};
@@ -43,12 +41,12 @@ const MORE_READS: [&str; 18] = [
 #[test]
 fn tenant_moved_through_all_stores_dumps_and_reads_the_same() {
     let clock = Clock::noon();
-    let memory = Arc::new(clock.store());
+    let memory = Store::from(clock.store());
     let desk = Desk::at(&served(memory.clone()).client);
     let file = |folder: &TempDir| {
         let hands = clock.clone();
         let path = folder.path().join("swarm.db");
-        Arc::new(SqliteStore::open_with_clock(path, move || hands.now()).unwrap())
+        Store::from(SqliteStore::open_with_clock(path, move || hands.now()).unwrap())
     };
     let (first, last) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let of_programs = Clock::of_programs();
@@ -56,20 +54,20 @@ fn tenant_moved_through_all_stores_dumps_and_reads_the_same() {
     let cluster = Cluster::start_in(&of_programs.environment(), 0, || of_programs.move_by(60_000));
     let postgres = swarm_postgres_testing::Server::start(&[]);
     let url = postgres.url();
-    let database = Arc::new(now(PostgresStore::create(&url)).unwrap());
+    let database = Store::from(now(PostgresStore::create(&url)).unwrap());
     postgres.set_clock(&url, clock.now().millis());
 
     let first = file(&first);
-    let dump = moved(&*memory, &*first);
+    let dump = moved(&memory, &first);
     let reads = desk.reads(&served(memory).client);
     desk.is_at(served(first.clone()), &reads);
-    let cluster = Arc::new(connect(&cluster.url()));
-    assert_eq!(moved(&*first, &*cluster), dump);
+    let cluster = Store::from(connect(&cluster.url()));
+    assert_eq!(moved(&first, &cluster), dump);
     desk.is_at(served(cluster.clone()), &reads);
-    assert_eq!(moved(&*cluster, &*database), dump);
+    assert_eq!(moved(&cluster, &database), dump);
     desk.is_at(served(database.clone()), &reads);
     let last = file(&last);
-    assert_eq!(moved(&*database, &*last), dump);
+    assert_eq!(moved(&database, &last), dump);
     let server = served(last.clone());
     desk.is_at(served(last), &reads);
     desk.goes_on_at(&server.client);
@@ -80,8 +78,7 @@ struct Served {
     _server: Server,
 }
 
-fn served(store: Arc<impl BothPorts + 'static>) -> Served {
-    let store: AnyStore = store;
+fn served(store: Store) -> Served {
     let server = Server::on(store);
     // The address that links are built from.
     Served { client: server.client().at("desk.example"), _server: server }
@@ -211,7 +208,7 @@ impl Desk {
 }
 
 /// Copies all tenants, checked as by `swarm copy`; returns the dump.
-fn moved(from: &dyn Transfer, to: &dyn Transfer) -> String {
+fn moved(from: &Store, to: &Store) -> String {
     now(async {
         let (mut writer, mut text) = DumpWriter::new("swarm test");
         for tenant in from.tenants().await.unwrap() {

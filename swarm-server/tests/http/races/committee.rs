@@ -11,7 +11,7 @@ use crate::backend::{Backend, on_every_store};
 use crate::committee_fixture::{self, BRIEF, KEY, chair, records, refused, submit, take_with};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer};
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 
 on_every_store! {
     racing_submissions_of_a_member_are_all_stored_and_the_newest_counts,
@@ -28,7 +28,7 @@ const CLOSED: &str = "submission window closed";
 fn convened(backend: &Backend) -> RaceFixture {
     let racetrack = RaceFixture::start(backend);
     let fixture = &racetrack.fixture;
-    committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
+    committee_fixture::insert_member(&fixture.committee(), "m", KEY);
     fixture.client.convene("2026-11-21", "aurora");
     chair(&fixture.client, "/briefs", &json!({})).expect(201);
     racetrack
@@ -45,7 +45,7 @@ fn commit_of(answer: &Answer) -> String {
 
 /// The references of the stored submissions, in the order of their commits.
 fn on_record(fixture: &Fixture) -> Vec<String> {
-    records(&*fixture.committee()).iter().map(committee_fixture::commit_of).collect()
+    records(&fixture.committee()).iter().map(committee_fixture::commit_of).collect()
 }
 
 #[track_caller]
@@ -78,7 +78,7 @@ fn submissions_racing_a_rotation_are_stored_or_refused(backend: &Backend) {
     chair(&fixture.client, "/briefs", &json!({})).expect(201);
     let key = |round: usize| format!("ic_m{round}_{round:032}");
     for round in 0..ROUNDS {
-        committee_fixture::insert_member(&*fixture.committee(), &format!("m{round}"), &key(round));
+        committee_fixture::insert_member(&fixture.committee(), &format!("m{round}"), &key(round));
     }
     let rounds = racetrack.race(|client, round, racer| match racer {
         0 => chair(client, &format!("/members/m{round}/rotate-key"), &Value::Null),
@@ -144,7 +144,7 @@ fn submissions_racing_the_deadline_are_in_time_or_refused(backend: &Backend) {
     }
     assert!(late > 0 && !receipts.is_empty());
     assert_stored(fixture, &receipts);
-    for record in records(&*fixture.committee()) {
+    for record in records(&fixture.committee()) {
         assert!(record["received_at"].as_str().unwrap() <= deadline.as_str(), "{record}");
     }
 }
@@ -181,7 +181,7 @@ fn submissions_racing_generations_have_the_subject_of_their_commit(backend: &Bac
     let receipts: Vec<_> = receipts.iter().map(Answer::json).collect();
     let session = fixture.client.get("/api/ic/sessions/2026-11-21").expect(200).json();
     for subject in [json!("aurora"), json!("basalt")] {
-        assert_eq!(of(&subject, &records(&*fixture.committee())), of(&subject, &receipts));
+        assert_eq!(of(&subject, &records(&fixture.committee())), of(&subject, &receipts));
     }
     assert!(["aurora", "basalt"].contains(&session["subject_id"].as_str().unwrap()));
 }
@@ -211,9 +211,9 @@ fn one_of_racing_creations_of_a_member_gets_the_key(backend: &Backend) {
 fn one_of_racing_servers_generates() {
     let clock = Clock::noon();
     let store = clock.store();
-    let observed = ObservedStore::new(&store, |_| Ok(()));
+    let observed = observed_store(&store, |_| Ok(()));
     let fixture = Fixture::serve(clock, store, observed.clone());
-    committee_fixture::insert_member(&*fixture.committee(), "m", KEY);
+    committee_fixture::insert_member(&fixture.committee(), "m", KEY);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
     let committee = || {
         let committees = Committees::new(observed.clone(), SystemEntropy);

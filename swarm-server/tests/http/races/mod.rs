@@ -13,7 +13,7 @@ use swarm_core::domain::{Application, Contact, Lens, Name};
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{Answer, Author, Client, fresh_key, signed_text};
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 use crate::program::Program;
 use crate::wrong_clocks::{on_one_file, wrong_clocks};
 
@@ -50,7 +50,7 @@ impl RaceFixture {
             (None, None) => {
                 let clock = Clock::noon();
                 let store = clock.store();
-                let observed = ObservedStore::new(&store, |_| Ok(()));
+                let observed = observed_store(&store, |_| Ok(()));
                 return Self { fixture: Fixture::serve(clock, store, observed), servers: vec![] };
             }
         };

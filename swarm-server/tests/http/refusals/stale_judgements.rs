@@ -13,7 +13,7 @@ use swarm_core::{MemberId, SessionId, Swarm, SystemEntropy, Tenant, TenantId};
 
 use crate::fixture::{Clock, Fixture, now};
 use crate::harness::{Answer, Author, signed_text};
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 
 const DATE: &str = "2026-11-21";
 
@@ -34,8 +34,8 @@ impl Interleaving {
         let tenant = OnceLock::new();
         let observed = {
             let (interfere, direct) = (Arc::clone(&interfere), store.clone());
-            ObservedStore::new(&store, move |call| {
-                let due = |next: &mut (&str, Interference)| !call.done && next.0 == call.method;
+            observed_store(&store, move |call| {
+                let due = |next: &mut (&str, Interference)| !call.done && next.0 == call.op;
                 let next = interfere.lock().unwrap().take_if(due);
                 if let Some((_, interfere)) = next {
                     let id = || TenantId::parse("default").unwrap();
@@ -56,12 +56,8 @@ impl Interleaving {
         self.interfere_before("file", interfere);
     }
 
-    fn interfere_before(
-        &self,
-        method: &'static str,
-        interfere: impl FnOnce(&Tenant) + Send + 'static,
-    ) {
-        *self.interfere.lock().unwrap() = Some((method, Box::new(interfere)));
+    fn interfere_before(&self, op: &'static str, interfere: impl FnOnce(&Tenant) + Send + 'static) {
+        *self.interfere.lock().unwrap() = Some((op, Box::new(interfere)));
     }
 
     /// Checks that the change has run.
@@ -178,7 +174,7 @@ fn member_deactivated_before_the_commit() {
 fn token_rotated_before_a_memo_is_published() {
     let interleaving = Interleaving::start();
     let id = interleaving.author.id.clone();
-    interleaving.interfere_before("put_document", move |tenant| {
+    interleaving.interfere_before("put document", move |tenant| {
         now(tenant.rotate_key(&id, None, &Actor::SCHEDULE)).unwrap();
     });
     let memo = json!({ "title": "t", "body": "b" }).to_string();
@@ -196,7 +192,7 @@ fn newer_session_convened_before_the_commit() {
     let interleaving = Interleaving::start();
     let store = interleaving.fixture.port();
     interleaving.interfere(move |_| {
-        assert_eq!(crate::fixture::convene(&*store, DATE, "aurora"), 2);
+        assert_eq!(crate::fixture::convene(&store, DATE, "aurora"), 2);
     });
     interleaving.submit().expect(201);
     interleaving.assert_interfered();
@@ -205,7 +201,7 @@ fn newer_session_convened_before_the_commit() {
 
     let store = interleaving.fixture.port();
     interleaving.interfere(move |tenant| {
-        assert_eq!(crate::fixture::convene(&*store, DATE, "aurora"), 3);
+        assert_eq!(crate::fixture::convene(&store, DATE, "aurora"), 3);
         let patch = SessionPatch {
             window_closes_at: Some(Some(Timestamp::EPOCH)),
             quorum: None,
@@ -244,7 +240,7 @@ fn nonce_spent_in_another_session_before_the_commit() {
 fn take_filed_before_the_snapshot_is_written() {
     let interleaving = Interleaving::start();
     let (token, late) = (interleaving.token(), interleaving.submission());
-    interleaving.interfere_before("aggregate", move |tenant| {
+    interleaving.interfere_before("save session", move |tenant| {
         assert_eq!(now(tenant.submit(&token, &late)).unwrap().id.0, 1);
     });
     let state = json!({ "state": "aggregated" });
@@ -278,7 +274,7 @@ fn same_proof_claims_first() {
     let token: Arc<Mutex<String>> = Arc::default();
     let first = Arc::clone(&token);
     let service = format!("http://{}", interleaving.fixture.client.address);
-    interleaving.interfere_before("save_member", move |tenant| {
+    interleaving.interfere_before("save member", move |tenant| {
         now(tenant.claim(same, &service)).unwrap().reveal().clone_into(&mut first.lock().unwrap());
     });
     claim(&interleaving, &proof).refused(409, "token already claimed");
@@ -292,7 +288,7 @@ fn proof_is_refused_when_its_facts_have_changed() {
     let interleaving = Interleaving::start();
     let (id, _, proof) = claimant(&interleaving);
     let clock = interleaving.fixture.clock.clone();
-    interleaving.interfere_before("save_member", move |tenant| {
+    interleaving.interfere_before("save member", move |tenant| {
         // A challenge requested within five minutes would be the same.
         clock.move_by(301_000);
         drop(now(tenant.challenge(&id, "http://test.example")).unwrap());
@@ -301,7 +297,7 @@ fn proof_is_refused_when_its_facts_have_changed() {
     interleaving.assert_interfered();
 
     let (id, _, proof) = claimant(&interleaving);
-    interleaving.interfere_before("save_member", move |tenant| {
+    interleaving.interfere_before("save member", move |tenant| {
         assert_eq!(now(tenant.deactivate(&id, &Actor::SCHEDULE)).unwrap(), MemberState::Inactive);
     });
     claim(&interleaving, &proof).refused(401, "token claim refused");
@@ -309,7 +305,7 @@ fn proof_is_refused_when_its_facts_have_changed() {
 
     let (_, _, proof) = claimant(&interleaving);
     let clock = interleaving.fixture.clock.clone();
-    interleaving.interfere_before("save_member", move |_| clock.move_by(600_001));
+    interleaving.interfere_before("save member", move |_| clock.move_by(600_001));
     claim(&interleaving, &proof).refused(401, "token claim refused");
     interleaving.assert_interfered();
 }
@@ -319,7 +315,7 @@ fn two_operators_change_one_member() {
     let interleaving = Interleaving::start();
     let (id, _) = Author::apply(&interleaving.fixture.client, "B");
     let member = json!({ "memberId": id.as_str() });
-    interleaving.interfere_before("save_member", move |tenant| {
+    interleaving.interfere_before("save member", move |tenant| {
         assert_eq!(
             now(tenant.activate(&id, "http://a", &Actor::SCHEDULE)).unwrap(),
             MemberState::Approved

@@ -13,7 +13,7 @@ use crate::console::visitor::Visitor;
 use crate::desk::{Desk, Request};
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Answer, Author, signed_text};
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 use crate::routes;
 
 /// Routes that do not use the store.
@@ -65,7 +65,7 @@ impl FailingFixture {
         let (left, panics) = (Arc::new(AtomicUsize::new(NEVER)), Arc::new(AtomicBool::new(false)));
         let observed = {
             let (left, panics) = (Arc::clone(&left), Arc::clone(&panics));
-            ObservedStore::new(&store, move |call| {
+            observed_store(&store, move |call| {
                 if call.done != after {
                     return Ok(());
                 }
@@ -236,10 +236,10 @@ fn submission_with_a_lost_commit_answer_is_not_acknowledged() {
     };
     left.store(1, Ordering::SeqCst);
     submit().unread(500, "failed to persist submission");
-    assert_eq!(committee_fixture::records(&*fixture.committee()).len(), 1);
+    assert_eq!(committee_fixture::records(&fixture.committee()).len(), 1);
     left.store(NEVER, Ordering::SeqCst);
     submit().expect(200);
-    assert_eq!(committee_fixture::records(&*fixture.committee()).len(), 2);
+    assert_eq!(committee_fixture::records(&fixture.committee()).len(), 2);
 
     let rotate =
         || committee_fixture::chair(&fixture.client, "/members/m/rotate-key", &Value::Null);

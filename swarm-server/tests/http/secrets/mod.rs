@@ -11,7 +11,7 @@ use swarm_core::domain::TokenHash;
 
 use crate::fixture::{Clock, Fixture};
 use crate::harness::{ADMIN, Author, fresh_key};
-use crate::observed_store::ObservedStore;
+use crate::observed_store::observed_store;
 
 const DATE: &str = "2026-11-21";
 const CHALLENGE: &str = "/api/swarm/token-claim/challenge";
@@ -29,9 +29,9 @@ impl SpiedFixture {
         let heard: Arc<Mutex<Vec<(&'static str, String)>>> = Arc::default();
         let spy = {
             let heard = Arc::clone(&heard);
-            ObservedStore::new(&store, move |call| {
+            observed_store(&store, move |call| {
                 if !call.done {
-                    heard.lock().unwrap().push((call.method, call.arguments.to_owned()));
+                    heard.lock().unwrap().push((call.op, call.arguments.to_owned()));
                 }
                 Ok(())
             })
@@ -69,11 +69,11 @@ fn tokens_and_challenges_never_reach_the_store() {
 
     let heard = spied.heard();
     let methods: BTreeSet<_> = heard.iter().map(|(method, _)| *method).collect();
-    for method in ["now", "member", "save_member", "give_challenge", "basis", "file", "bearer"] {
+    for method in ["now", "member", "save member", "give challenge", "basis", "file", "bearer"] {
         assert!(methods.contains(method), "{method} was not heard: {methods:?}");
     }
     // The recording works: it contains text that is not secret.
-    for (method, text) in [("save_member", author.id.as_str()), ("file", "A take.")] {
+    for (method, text) in [("save member", author.id.as_str()), ("file", "A take.")] {
         assert!(heard.iter().any(|(name, said)| *name == method && said.contains(text)));
     }
     let uuid = token.rsplit('_').next().unwrap();

@@ -33,7 +33,7 @@ fn assert_recovers(fault: &str) {
     let environment = [TOKEN, &preload].concat();
     let program = Program::start_in(Arc::clone(&folder), &["serve"], &environment);
     // The clock of this handle is not that of the program, and is not used.
-    let direct = Arc::new(SqliteStore::open(folder.path().join("swarm.db")).unwrap());
+    let direct = SqliteStore::open(folder.path().join("swarm.db")).unwrap().into();
     let fixture = Fixture::on(&Backend::within(Clock::noon(), direct));
     let load = Load::start(&fixture, program.client.address);
 

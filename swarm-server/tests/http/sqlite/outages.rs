@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::json;
+use swarm_core::Take;
 use swarm_core::domain::{Signed, TakeDraft, TenantId};
-use swarm_core::store::Store;
-use swarm_core::{Take, Tenants as _};
+use swarm_core::store::Records;
 use swarm_redis_testing::wait_until;
 use swarm_store_sqlite::SqliteStore;
 use tempfile::TempDir;
@@ -85,14 +85,14 @@ impl Outages {
             Self { environment: environment.collect(), folder, authors: vec![], sent: vec![] };
         let port = outages.port();
         for subject in (0..rounds).flat_map(|round| (0..SESSIONS).map(move |at| (round, at))) {
-            convene(&*port, DATE, &name(subject));
+            convene(&port, DATE, &name(subject));
         }
-        let authors = (0..MEMBERS).map(|number| Arc::new(joined(&*port, number))).collect();
+        let authors = (0..MEMBERS).map(|number| Arc::new(joined(&port, number))).collect();
         Self { authors, ..outages }
     }
 
     /// Opens the file directly.
-    fn port(&self) -> Arc<dyn Store> {
+    fn port(&self) -> Records {
         let store = SqliteStore::open(self.folder.path().join("swarm.db")).unwrap();
         store.open(&TenantId::parse("default").unwrap())
     }
@@ -138,7 +138,7 @@ impl Outages {
     /// The number of acknowledged takes that are not stored. Fails unless all stored takes were sent, are
     /// complete, and are there once.
     fn lost(&self) -> usize {
-        let on_file = takes(&*self.port());
+        let on_file = takes(&self.port());
         let ids: Vec<u64> = on_file.iter().map(|take| take.id.0).collect();
         assert_eq!(ids, (1..=ids.len() as u64).collect::<Vec<_>>());
         let by_nonce = |take: &Arc<Take>| (take.draft().nonce.clone(), Arc::clone(take));
@@ -179,7 +179,7 @@ fn file(client: &Client, author: &Author, round: usize, acknowledged: &AtomicUsi
 }
 
 /// A member that has claimed its token.
-fn joined(port: &dyn Store, number: usize) -> Author {
+fn joined(port: &Records, number: usize) -> Author {
     let (id, key) = (format!("member-{number}"), fresh_key());
     let token = format!("tok_{id}_0");
     let member = member(&id, &key.public_key(), &token);

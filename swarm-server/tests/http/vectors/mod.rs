@@ -57,7 +57,7 @@ impl VectorFixture {
         let holders: Vec<Holder> = serde_json::from_str(&own("interop/members.json")).unwrap();
         let (mut authors, mut quiet) = (HashMap::new(), vec![]);
         for Holder { member_id, http, seed, public_key, token } in holders {
-            insert_member(&*fixture.port(), member(&member_id, &public_key, &token));
+            insert_member(&fixture.port(), member(&member_id, &public_key, &token));
             let id = MemberId::parse(&*member_id).unwrap();
             let author = Author { id, key: key_of(&unhex(&seed)), token };
             authors.insert(member_id.clone(), author);

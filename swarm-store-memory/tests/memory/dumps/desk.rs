@@ -9,7 +9,7 @@ use swarm_core::domain::{
 use swarm_core::json::{self, Json};
 use swarm_core::proof::DumpKey;
 use swarm_core::service::dump::{DumpReader, DumpWriter, Fault, Totals};
-use swarm_core::store::{Restored, Transfer};
+use swarm_core::store::Restored;
 use swarm_core::{Session, Swarm, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{
@@ -23,7 +23,7 @@ pub(crate) async fn desk() -> MemoryStore {
     let shown = clock.clone();
     let store = MemoryStore::with_clock(move || shown.now());
     let tick = || clock.set(clock.now().plus_millis(1_000));
-    log_scenario(Arc::new(store.clone()), Arc::new(store.clone()), tick).await;
+    log_scenario(store.clone().into(), tick).await;
     let id = TenantId::parse("desk").unwrap();
     let fixture = TestTenant::open(Arc::new(store.clone()), id.clone());
     let service = Swarm::new(store.clone(), Counter).tenant(&id);

@@ -12,7 +12,6 @@ mod signed;
 mod tampering;
 
 use swarm_core::service::dump::{DumpReader, Fault};
-use swarm_core::store::Transfer as _;
 use swarm_store_memory::MemoryStore;
 
 use desk::{Dump, desk, restored};

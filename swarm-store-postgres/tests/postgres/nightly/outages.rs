@@ -12,7 +12,7 @@ use swarm_core::rules::{Filing, convene};
 use swarm_core::store::{
     Collection, DocumentDraft, Filed, MemberSaved, Put, Saved, SessionChange, StoreErrorKind,
 };
-use swarm_core::{Session, Take, TenantId, Tenants as _};
+use swarm_core::{Session, Take, TenantId};
 use swarm_postgres_testing::{Proxy, Server};
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::{Author, TestTenant, act, judged, session_draft};

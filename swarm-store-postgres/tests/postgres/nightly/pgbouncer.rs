@@ -4,7 +4,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use swarm_core::{TenantId, Tenants};
+use swarm_core::TenantId;
+use swarm_core::store::Store;
 use swarm_postgres_testing::{PgBouncer, Server};
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::{TestTenant, race};
@@ -21,7 +22,7 @@ async fn pooled() -> ((), Arc<PostgresStore>) {
     ((), Arc::new(PostgresStore::create(&url()).await.unwrap()))
 }
 
-async fn store() -> ((), Arc<dyn Tenants>) {
+async fn store() -> ((), Store) {
     ((), pooled().await.1)
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use swarm_core::domain::{Attribution, SessionId};
 use swarm_core::rules::convene;
 use swarm_core::store::{Filed, MemberSaved, StoreErrorKind, other_layout};
-use swarm_core::{StoreError, TenantId, Tenants as _};
+use swarm_core::{StoreError, TenantId};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::{Author, TestTenant, session_draft};

@@ -4,39 +4,37 @@
 
 use std::sync::{Arc, LazyLock};
 
-use swarm_core::store::{
-    ChangeFeed as _, Filed, MemberSaved, Restored, SessionQuery, Transfer as _,
-};
-use swarm_core::{SessionId, TenantId, Tenants};
+use swarm_core::store::{Filed, MemberSaved, Restored, SessionQuery, Store, TABLES};
+use swarm_core::{SessionId, TenantId};
 use swarm_postgres_testing::Server;
-use swarm_store_postgres::PostgresStore;
+use swarm_store_postgres::{PostgresBackend, PostgresStore};
 use swarm_testing::conformance::{
-    Process, concurrent_members_all_file, wait_of_a_commit_counts_towards_its_deadline,
+    concurrent_members_all_file, wait_of_a_commit_counts_towards_its_deadline,
 };
 use swarm_testing::{RoundRobin, TestTenant, act, applicant, creation};
 use tokio_postgres::NoTls;
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
 
-async fn handles(url: &str) -> RoundRobin<PostgresStore> {
+async fn handles(url: &str) -> Store {
     let mut handles = Vec::new();
     for _ in 0..3 {
-        handles.push(PostgresStore::create(&format!("{url}&pool=4")).await.unwrap());
+        handles.push(PostgresBackend::create(&format!("{url}&pool=4"), TABLES).await.unwrap());
     }
-    RoundRobin::new(handles)
+    Store::new(RoundRobin::new(handles))
 }
 
-async fn three_handles() -> ((), Arc<dyn Tenants>) {
-    ((), Arc::new(handles(&SERVER.url()).await))
+async fn three_handles() -> ((), Store) {
+    ((), handles(&SERVER.url()).await)
 }
 
 swarm_testing::conformance!(three_handles);
 
-async fn three_processes() -> ((), Vec<Process>) {
+async fn three_processes() -> ((), Vec<Store>) {
     let url = SERVER.url();
     let mut processes = Vec::new();
     for _ in 0..3 {
-        processes.push(Process::of(PostgresStore::create(&url).await.unwrap()));
+        processes.push(PostgresStore::create(&url).await.unwrap().into());
     }
     ((), processes)
 }
@@ -63,7 +61,7 @@ fn schema(url: &str) -> &str {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn filing_without_the_lock_fails_the_suite() {
     let url = SERVER.url();
-    let store = Arc::new(handles(&url).await);
+    let store = handles(&url).await;
     change_commits(&url, " FOR NO KEY UPDATE", "; PERFORM pg_sleep(0.1)");
     let case = tokio::spawn(concurrent_members_all_file(store));
     assert!(case.await.unwrap_err().is_panic());
@@ -82,7 +80,7 @@ async fn hold(url: &str, tenant: &TenantId) -> tokio_postgres::Client {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn wait_for_the_lock_counts_towards_the_deadline() {
     let url = SERVER.url();
-    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
+    let store = PostgresStore::create(&url).await.unwrap().into();
     let hold = async |tenant: &TenantId| hold(&url, tenant).await;
     wait_of_a_commit_counts_towards_its_deadline(store, hold).await;
 }
@@ -91,7 +89,7 @@ async fn wait_for_the_lock_counts_towards_the_deadline() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn clock_read_before_the_lock_fails_the_case() {
     let url = SERVER.url();
-    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
+    let store = PostgresStore::create(&url).await.unwrap().into();
     let read = format!("state.clock := \"{}\".clock_2(clock_timestamp());", schema(&url));
     change_commits(&url, &read, "state.clock := waited;");
     change_commits(&url, "layout bigint;", "layout bigint; waited bigint;");
@@ -108,7 +106,7 @@ async fn clock_read_before_the_lock_fails_the_case() {
 #[tokio::test]
 async fn serialization_failures_and_deadlocks_are_tried_again() {
     let url = SERVER.url();
-    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
+    let store = PostgresStore::create(&url).await.unwrap().into();
     let world = TestTenant::open(store, tenant("acme"));
     let (author, session) = (world.author("ada").await, world.convened("aurora").await);
     for code in ["40001", "40P01"] {

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use swarm_core::store::{CommitteeStore, CommitteeTakesQuery, Result, Store};
-use swarm_core::{CommitteeTenants as _, TakeId, TenantId, Tenants as _};
+use swarm_core::store::{CommitteeTakesQuery, Records, Result};
+use swarm_core::{TakeId, TenantId};
 use swarm_store_redis::RedisStore;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -30,8 +30,8 @@ const FILERS: usize = 8;
 
 /// A tenant, and members that file in it concurrently.
 pub(crate) struct Load {
-    pub(crate) store: Arc<dyn Store>,
-    committee: Arc<dyn CommitteeStore>,
+    pub(crate) store: Records,
+    committee: Records,
     tallies: Vec<Arc<Tally>>,
     idle: Vec<Filer>,
     running: JoinSet<Filer>,
@@ -60,12 +60,12 @@ impl Load {
     /// Creates the members in the tenant and its committee. They do not file yet.
     pub(crate) async fn new(store: &RedisStore, tenant: &str) -> Self {
         let tenant = TenantId::parse(tenant).unwrap();
-        let (store, committee) = (store.open(&tenant), store.open_committee(&tenant));
+        let (store, committee) = (store.open(&tenant), store.open(&tenant));
         let names: [String; FILERS] = std::array::from_fn(|number| format!("filer-{number}"));
         convened(&*committee, &names).await;
         let mut idle = Vec::new();
         for name in names {
-            idle.push(Filer::new(&*store, name).await);
+            idle.push(Filer::new(&store, name).await);
         }
         let tallies = idle.iter().flat_map(|filer| filer.tallies.clone()).collect();
         Self { store, committee, tallies, idle, running: JoinSet::new(), stopped: Arc::default() }
@@ -75,7 +75,7 @@ impl Load {
     pub(crate) fn begin(&mut self) {
         self.stopped.store(false, Ordering::SeqCst);
         for filer in mem::take(&mut self.idle) {
-            let (store, committee) = (Arc::clone(&self.store), Arc::clone(&self.committee));
+            let (store, committee) = (self.store.clone(), Arc::clone(&self.committee));
             self.running.spawn(filer.work(store, committee, Arc::clone(&self.stopped)));
         }
     }
@@ -125,8 +125,8 @@ impl Load {
     async fn lost_takes(&mut self) -> usize {
         let mut verdicts = JoinSet::new();
         for filer in mem::take(&mut self.idle) {
-            let store = Arc::clone(&self.store);
-            verdicts.spawn(async move { (filer.takes.on_file(&*store).await, filer) });
+            let store = self.store.clone();
+            verdicts.spawn(async move { (filer.takes.on_file(&store).await, filer) });
         }
         let (mut lost, mut ids) = (0, Vec::new());
         for (on_file, filer) in verdicts.join_all().await {
@@ -164,22 +164,17 @@ struct Filer {
 }
 
 impl Filer {
-    async fn new(store: &dyn Store, name: String) -> Self {
+    async fn new(store: &Records, name: String) -> Self {
         let takes = takes::Filer::new(store, name.clone()).await;
         Self { takes, submissions: Submitter::new(name), tallies: Default::default() }
     }
 
-    async fn work(
-        mut self,
-        store: Arc<dyn Store>,
-        committee: Arc<dyn CommitteeStore>,
-        stopped: Arc<AtomicBool>,
-    ) -> Self {
+    async fn work(mut self, store: Records, committee: Records, stopped: Arc<AtomicBool>) -> Self {
         let Self { takes, submissions, tallies: [filed, submitted] } = &mut self;
         let goes_on = || !stopped.load(Ordering::SeqCst);
         let filing = async {
             while goes_on() {
-                filed.count(takes.file(&*store).await).await;
+                filed.count(takes.file(&store).await).await;
             }
         };
         let submitting = async {

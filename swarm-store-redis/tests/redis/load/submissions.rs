@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use swarm_core::domain::Day;
 use swarm_core::domain::committee::CommitteeTake;
-use swarm_core::store::{
-    CommitteeFiled, CommitteeFiling, CommitteeStore, CommitteeTakesQuery, Result,
-};
+use swarm_core::store::{CommitteeFiled, CommitteeFiling, CommitteeTakesQuery, Records, Result};
 use swarm_testing::committee::id;
 use tokio::time::timeout;
 
@@ -27,7 +25,7 @@ impl Submitter {
     }
 
     /// Files the next submission, or retries the one that ended in an error.
-    pub(super) async fn submit(&mut self, committee: &dyn CommitteeStore) -> Result<()> {
+    pub(super) async fn submit(&mut self, committee: &Records) -> Result<()> {
         let filing = match self.unknown.take() {
             Some(filing) => filing,
             None => try_judge(committee, &self.name, &self.acknowledged.len().to_string()).await?,
@@ -45,11 +43,7 @@ impl Submitter {
 
     /// The number of the member's submissions of the day. Checks that they are the acknowledged ones, in the
     /// order of filing, and that the last one is the latest.
-    pub(super) async fn on_file(
-        &self,
-        committee: &dyn CommitteeStore,
-        day: &[Arc<CommitteeTake>],
-    ) -> usize {
+    pub(super) async fn on_file(&self, committee: &Records, day: &[Arc<CommitteeTake>]) -> usize {
         let member = &id(&self.name);
         let own: Vec<_> = day.iter().filter(|take| take.member_id == *member).collect();
         for (number, take) in own.iter().enumerate() {

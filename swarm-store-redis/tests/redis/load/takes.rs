@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use swarm_core::domain::{Revision, StoredTake, TakeOnFile};
 use swarm_core::rules::Filing;
-use swarm_core::store::{Filed, Result, Store};
+use swarm_core::store::{Filed, Records, Result};
 use swarm_core::{Session, Take};
 use swarm_testing::{Author, takes_of};
 use tokio::time::timeout;
@@ -28,7 +28,7 @@ pub(super) struct Filer {
 }
 
 impl Filer {
-    pub(super) async fn new(store: &dyn Store, name: String) -> Self {
+    pub(super) async fn new(store: &Records, name: String) -> Self {
         let author = joined(store, &name).await;
         let (sessions, acknowledged) = (Vec::new(), Vec::new());
         Self { name, author, convened: 0, sessions, acknowledged, unknown: None }
@@ -36,7 +36,7 @@ impl Filer {
 
     /// Files the next take, or retries the one that ended in an error. No one else files for this member,
     /// so only one answer is right.
-    pub(super) async fn file(&mut self, store: &dyn Store) -> Result<()> {
+    pub(super) async fn file(&mut self, store: &Records) -> Result<()> {
         let filing = match self.unknown.take() {
             Some(filing) => filing,
             None => self.next(store).await?,
@@ -52,7 +52,7 @@ impl Filer {
         }
     }
 
-    async fn next(&mut self, store: &dyn Store) -> Result<Filing> {
+    async fn next(&mut self, store: &Records) -> Result<Filing> {
         let number = self.acknowledged.len();
         if number == self.sessions.len() * CAP {
             self.convened += 1;
@@ -66,7 +66,7 @@ impl Filer {
     }
 
     /// The ids of the member's stored takes. Checks that each is complete, and that nonces and revisions agree.
-    pub(super) async fn on_file(&self, store: &dyn Store) -> Vec<u64> {
+    pub(super) async fn on_file(&self, store: &Records) -> Vec<u64> {
         let mut ids = Vec::new();
         for (index, session) in self.sessions.iter().enumerate() {
             let takes = takes_of(store, session.id).await.unwrap();

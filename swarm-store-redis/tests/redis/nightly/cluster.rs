@@ -23,16 +23,16 @@ async fn scripts_are_reloaded_after_a_flush_on_a_cluster() {
 async fn calls_succeed_after_cluster_nodes_restart() {
     let mut cluster = Cluster::start();
     let store = open(&RedisStore::connect(&cluster.url()).await.unwrap());
-    let author = joined(&*store, "ada").await;
+    let author = joined(&store, "ada").await;
     let session = store.convene(&draft("subject")).await.unwrap();
-    let filing = judged(&*store, &author, &session, "nonce").await;
+    let filing = judged(&store, &author, &session, "nonce").await;
     cluster.nodes.iter_mut().for_each(Server::stop);
     assert!(timeout(BOUND, store.now()).await.unwrap().is_err());
     assert!(timeout(BOUND, store.file(&filing)).await.unwrap().is_err());
     cluster.nodes.iter_mut().for_each(Server::resume);
-    recovered(&*store).await;
+    recovered(&store).await;
     assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
-    assert_eq!(nonces(&*store, &session).await, ["nonce"]);
+    assert_eq!(nonces(&store, &session).await, ["nonce"]);
 }
 
 /// The cluster client retries on its own, and more than once.
@@ -59,8 +59,8 @@ async fn retried_commits_take_effect_once_on_a_cluster() {
 
     for number in 0..20 {
         let nonce = format!("nonce {number}");
-        let author = joined(&*direct, &format!("member {number}")).await;
-        let filing = judged(&*direct, &author, &session, &nonce).await;
+        let author = joined(&direct, &format!("member {number}")).await;
+        let filing = judged(&direct, &author, &session, &nonce).await;
         let drop_next = |calls, answers| {
             proxies.iter().for_each(|proxy| proxy.drop_next(calls, answers));
         };
@@ -76,7 +76,7 @@ async fn retried_commits_take_effect_once_on_a_cluster() {
         let outcome = timeout(BOUND, put(&*lossy, None)).await.unwrap();
         drop_next(0, 0);
         assert!(matches!(outcome, Ok(Put::Created(_))), "{outcome:?}");
-        recovered(&*direct).await;
+        recovered(&direct).await;
 
         let filing = committee::judged(&*room, "ada", &nonce).await;
         drop_next(calls, answers);
@@ -88,7 +88,7 @@ async fn retried_commits_take_effect_once_on_a_cluster() {
         assert!(matches!(again, CommitteeFiled::Filed(_)));
     }
     assert_eq!(committee::marks(&*room).await.len(), 21);
-    assert_eq!(nonces(&*direct, &session).await.len(), 20);
+    assert_eq!(nonces(&direct, &session).await.len(), 20);
     assert_eq!(direct.documents(Collection::Memos, None).await.unwrap().len(), 21);
     assert_eq!(direct.convene(&draft("last")).await.unwrap().id, SessionId(3));
 }

@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use swarm_core::{CommitteeTenants, Tenants};
+use swarm_core::Store;
 use swarm_store_redis::RedisStore;
 
 mod on_a_server_and_its_replica {
@@ -18,51 +18,31 @@ mod on_a_server_and_its_replica {
         servers
     });
 
-    async fn servers() -> ((), Arc<dyn Tenants>) {
+    async fn servers() -> ((), Store) {
         let url = format!("{}?strict=true&wait=1", SERVERS[0].url());
-        ((), Arc::new(RedisStore::connect(&url).await.unwrap()))
+        ((), RedisStore::connect(&url).await.unwrap().into())
     }
 
     swarm_testing::conformance!(servers);
-
-    async fn that_move() -> ((), Arc<RedisStore>) {
-        let url = format!("{}?strict=true&wait=1", SERVERS[0].url());
-        ((), Arc::new(RedisStore::connect(&url).await.unwrap()))
-    }
-
-    swarm_testing::transfer_conformance!(that_move);
 }
 
 #[cfg(feature = "cluster")]
 mod on_a_cluster {
     use super::*;
     use swarm_redis_testing::Cluster;
-    use swarm_testing::conformance::Process;
 
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 
-    async fn cluster() -> ((), Arc<dyn Tenants>) {
-        ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
+    async fn cluster() -> ((), Store) {
+        ((), RedisStore::connect(&CLUSTER.url()).await.unwrap().into())
     }
 
     swarm_testing::conformance!(cluster);
 
-    async fn two_connected() -> ((), Vec<Process>) {
+    async fn two_connected() -> ((), Vec<Store>) {
         let connect = || async { RedisStore::connect(&CLUSTER.url()).await.unwrap() };
-        ((), [connect().await, connect().await].map(Process::of).into())
+        ((), [connect().await, connect().await].map(Store::from).into())
     }
 
     swarm_testing::change_feed_conformance!(two_connected);
-
-    async fn committees() -> ((), Arc<dyn CommitteeTenants>) {
-        ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
-    }
-
-    swarm_testing::committee_conformance!(committees);
-
-    async fn that_moves() -> ((), Arc<RedisStore>) {
-        ((), Arc::new(RedisStore::connect(&CLUSTER.url()).await.unwrap()))
-    }
-
-    swarm_testing::transfer_conformance!(that_moves);
 }

@@ -20,7 +20,7 @@ async fn take_uses_less_than_a_kibibyte_besides_its_body() {
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     let mut authors = Vec::new();
     for number in 0..MEMBERS {
-        authors.push(joined(&*store, &format!("{number:036}")).await);
+        authors.push(joined(&store, &format!("{number:036}")).await);
     }
     let mut sessions = Vec::new();
     for number in 0..SESSIONS {
@@ -33,7 +33,7 @@ async fn take_uses_less_than_a_kibibyte_besides_its_body() {
             let draft =
                 TakeDraft { body: body.clone(), ..author.draft(session, &format!("{index:036}")) };
             let submission = author.sign(draft);
-            let filing = judged(&author.basis(&*store, &submission).await.unwrap(), &submission);
+            let filing = judged(&author.basis(&store, &submission).await.unwrap(), &submission);
             assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
         }
     }
@@ -52,7 +52,7 @@ async fn submission_uses_about_a_kibibyte_besides_its_body() {
     let server = Server::start(&["--appendonly", "no"]);
     let store = committee::open(&RedisStore::connect(&server.url()).await.unwrap());
     let names: Vec<String> = (0..MEMBERS).map(|number| format!("{number:036}")).collect();
-    committee::convened(&*store, &names.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    committee::convened(&store, &names.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let before = used(&server);
     for day in 0..DAYS {
         let mut opening = committee::opening(&names[0]);
@@ -60,7 +60,7 @@ async fn submission_uses_about_a_kibibyte_besides_its_body() {
         opening.day.date = Day::parse(&date).unwrap();
         assert_eq!(store.save_committee_day(&opening).await.unwrap(), Saved::Saved);
         for name in &names {
-            let filing = committee::judged(&*store, name, &format!("{day:0859}")).await;
+            let filing = committee::judged(&store, name, &format!("{day:0859}")).await;
             let filed = store.file_committee(&filing).await.unwrap();
             let CommitteeFiled::Filed(take) = filed else { panic!("{filed:?}") };
             assert_eq!(take.body.as_str().len(), BODY);

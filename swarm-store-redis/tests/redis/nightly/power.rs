@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use swarm_core::{TenantId, Tenants as _};
+use swarm_core::TenantId;
 use swarm_redis_testing::{Server, compiled, wait_until};
 use swarm_store_redis::RedisStore;
 use tempfile::TempDir;

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use swarm_core::Session;
 use swarm_core::domain::{Day, Message};
 use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
-    CommitteeFiled, Filed, MemberSaved, MessageChange, MessageQuery, Result, SessionChange, Store,
-    Versioned,
+    CommitteeFiled, Filed, MemberSaved, MessageChange, MessageQuery, Records, Result,
+    SessionChange, Versioned,
 };
-use swarm_core::{Session, Tenants};
 use swarm_redis_testing::{Cluster, Proxy, Server};
 use swarm_store_redis::RedisStore;
 use swarm_testing::Author;
@@ -104,7 +104,7 @@ async fn reads_do_not_wait_for_commits() {
     let mut commits = JoinSet::new();
     for _ in 0..100 {
         let store = Arc::clone(&store);
-        commits.spawn(async move { put(&*store, None).await.is_err() });
+        commits.spawn(async move { put(&store, None).await.is_err() });
     }
     while !primary.cli(&["info", "clients"]).contains("blocked_clients:32") {
         sleep(Duration::from_millis(5)).await;
@@ -158,8 +158,8 @@ async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {
     walk(&store, forget).await;
     let store = open(&store);
     let session = store.convene(&draft("other")).await.unwrap();
-    let author = joined(&*store, "grace").await;
-    let filing = judged(&*store, &author, &session, "nonce").await;
+    let author = joined(&store, "grace").await;
+    let filing = judged(&store, &author, &session, "nonce").await;
 
     let is_replica = |node: &&Server| node.cli(&["role"]).starts_with("slave");
     let replicas: Vec<&Server> = cluster.nodes.iter().filter(is_replica).collect();
@@ -168,7 +168,7 @@ async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {
     is_unknown(store.file(&filing)).await;
     replicas.iter().for_each(|node| node.signal("CONT"));
     assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
-    assert_eq!(nonces(&*store, &session).await, ["nonce"]);
+    assert_eq!(nonces(&store, &session).await, ["nonce"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -219,13 +219,13 @@ async fn failover(options: &str, lagging: bool) -> Vec<String> {
     let acknowledged: Vec<usize> = filers.join_all().await.concat();
 
     let direct = connect(&replica.url()).await;
-    let on_file = nonces(&*direct, &session).await;
+    let on_file = nonces(&direct, &session).await;
     let mut lost: Vec<String> = acknowledged.iter().map(|number| nonce(*number)).collect();
     lost.retain(|nonce| !on_file.contains(nonce));
     for filing in filings.iter() {
         assert!(matches!(direct.file(filing).await.unwrap(), Filed::Filed(..)));
     }
-    let mut all = nonces(&*direct, &session).await;
+    let mut all = nonces(&direct, &session).await;
     all.sort_unstable();
     assert_eq!(all, (0..filings.len()).map(nonce).collect::<Vec<_>>());
     lost
@@ -237,8 +237,8 @@ async fn prepare(primary: &Server) -> (Arc<Session>, Arc<Vec<Filing>>) {
     let session = store.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
     for number in 0..4 * ROUND {
-        let author = joined(&*store, &format!("member {number}")).await;
-        filings.push(judged(&*store, &author, &session, &nonce(number)).await);
+        let author = joined(&store, &format!("member {number}")).await;
+        filings.push(judged(&store, &author, &session, &nonce(number)).await);
     }
     (session, Arc::new(filings))
 }
@@ -264,12 +264,12 @@ impl Load {
     }
 
     /// Each filer returns the numbers of its acknowledged takes.
-    fn start(self: &Arc<Self>, store: &Arc<dyn Store>) -> JoinSet<Vec<usize>> {
+    fn start(self: &Arc<Self>, store: &Records) -> JoinSet<Vec<usize>> {
         (0..8).map(|_| Arc::clone(self).file(Arc::clone(store))).collect()
     }
 
     /// Files until the gate is closed.
-    async fn file(self: Arc<Self>, store: Arc<dyn Store>) -> Vec<usize> {
+    async fn file(self: Arc<Self>, store: Records) -> Vec<usize> {
         let mut filed = Vec::new();
         while let Ok(permit) = self.gate.acquire().await {
             permit.forget();
@@ -313,6 +313,6 @@ fn pair() -> (Server, Server) {
     (primary, replica)
 }
 
-async fn connect(url: &str) -> Arc<dyn Store> {
+async fn connect(url: &str) -> Records {
     open(&RedisStore::connect(url).await.unwrap())
 }

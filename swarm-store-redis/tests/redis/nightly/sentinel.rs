@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use swarm_core::Session;
 use swarm_core::rules::Filing;
-use swarm_core::store::{Filed, Store};
-use swarm_core::{Session, Tenants};
+use swarm_core::store::{Filed, Records};
 use swarm_redis_testing::{Server, wait_until};
 use swarm_store_redis::RedisStore;
 use tempfile::TempDir;
@@ -25,7 +25,7 @@ async fn failover_is_followed_and_loses_nothing() {
     let mut deployment = Deployment::start();
     let store = RedisStore::connect(&deployment.url("?wait=1&strict=true")).await.unwrap();
     assert_eq!(store.ready().await.unwrap().warnings, [""; 0]);
-    let (session, filings) = prepare(&*open(&store), 120).await;
+    let (session, filings) = prepare(&open(&store), 120).await;
 
     let load = Load::start(&store, &filings[..80]);
     load.counts(30).await;
@@ -44,7 +44,7 @@ async fn failover_is_followed_and_loses_nothing() {
     store.ready().await.unwrap();
 
     let direct = open(&RedisStore::connect(&promoted.url()).await.unwrap());
-    let mut on_file = nonces(&*direct, &session).await;
+    let mut on_file = nonces(&direct, &session).await;
     on_file.sort_unstable();
     assert_eq!(on_file, (0..filings.len()).map(nonce).collect::<Vec<_>>());
 }
@@ -143,7 +143,7 @@ impl Deployment {
 }
 
 /// A session, and judged takes for it, one per member, that are not filed yet.
-async fn prepare(store: &dyn Store, count: usize) -> (Arc<Session>, Vec<Arc<Filing>>) {
+async fn prepare(store: &Records, count: usize) -> (Arc<Session>, Vec<Arc<Filing>>) {
     let session = store.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
     for number in 0..count {
@@ -171,7 +171,7 @@ impl Load {
             let acknowledged = Arc::clone(&acknowledged);
             filers.spawn(async move {
                 for filing in filings {
-                    while !is_filed(&*store, &filing).await {
+                    while !is_filed(&store, &filing).await {
                         sleep(Duration::from_millis(50)).await;
                     }
                     acknowledged.fetch_add(1, Ordering::SeqCst);
@@ -198,7 +198,7 @@ impl Load {
 }
 
 /// Whether it is acknowledged, in time.
-async fn is_filed(store: &dyn Store, filing: &Filing) -> bool {
+async fn is_filed(store: &Records, filing: &Filing) -> bool {
     match timeout(BOUND, store.file(filing)).await.unwrap() {
         Ok(Filed::Filed(..)) => true,
         Ok(other) => panic!("{other:?}"),

@@ -7,16 +7,16 @@ use swarm_core::domain::Day;
 use swarm_core::domain::committee::{CommitteeBrief, CommitteeSettings};
 use swarm_core::rules::committee::judge;
 use swarm_core::store::{
-    CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange, CommitteeStore,
-    CommitteeTakesQuery, CommitteeTenants as _, Result, Saved,
+    CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
+    CommitteeTakesQuery, Records, Result, Saved,
 };
 use swarm_store_redis::RedisStore;
 use swarm_testing::committee::{attempt, creation, first_save, key, member, open_day, posted};
 use swarm_testing::day;
 
 /// The same tenant's committee, through any store of the same server.
-pub(crate) fn open(store: &RedisStore) -> Arc<dyn CommitteeStore> {
-    store.open_committee(&TenantId::parse("acme").unwrap())
+pub(crate) fn open(store: &RedisStore) -> Records {
+    store.open(&TenantId::parse("acme").unwrap())
 }
 
 pub(crate) fn today() -> Day {
@@ -39,7 +39,7 @@ pub(crate) fn brief(name: &str) -> CommitteeBrief {
 }
 
 /// Saves these members and a generated day.
-pub(crate) async fn convened(store: &dyn CommitteeStore, names: &[impl AsRef<str>]) {
+pub(crate) async fn convened(store: &Records, names: &[impl AsRef<str>]) {
     for name in names {
         let seat = seat(name.as_ref());
         assert_eq!(store.save_committee_member(&seat).await.unwrap(), Saved::Saved);
@@ -48,16 +48,12 @@ pub(crate) async fn convened(store: &dyn CommitteeStore, names: &[impl AsRef<str
 }
 
 /// A submission with this mark, judged by the current facts. Panics if the store fails.
-pub(crate) async fn judged(store: &dyn CommitteeStore, name: &str, mark: &str) -> CommitteeFiling {
+pub(crate) async fn judged(store: &Records, name: &str, mark: &str) -> CommitteeFiling {
     try_judge(store, name, mark).await.unwrap()
 }
 
 /// A submission with this mark, judged by the current facts; an error if the store fails.
-pub(crate) async fn try_judge(
-    store: &dyn CommitteeStore,
-    name: &str,
-    mark: &str,
-) -> Result<CommitteeFiling> {
+pub(crate) async fn try_judge(store: &Records, name: &str, mark: &str) -> Result<CommitteeFiling> {
     let key = key(name);
     let facts = store.committee_basis(&key.hash()).await?;
     let settings = CommitteeSettings::default();
@@ -65,14 +61,14 @@ pub(crate) async fn try_judge(
 }
 
 /// The marks of the stored submissions, in the order of their commits.
-pub(crate) async fn marks(store: &dyn CommitteeStore) -> Vec<String> {
+pub(crate) async fn marks(store: &Records) -> Vec<String> {
     let takes = store.committee_takes(&CommitteeTakesQuery::On(&[today()])).await.unwrap();
     let mark = |body: &str| body.lines().next().unwrap().trim_start_matches("REGIME ").to_owned();
     takes.iter().map(|take| mark(take.body.as_str())).collect()
 }
 
 /// Calls each method of the committee that runs a script, with a call of `forget` before each.
-pub(crate) async fn walk(store: &dyn CommitteeStore, forget: impl Fn()) {
+pub(crate) async fn walk(store: &Records, forget: impl Fn()) {
     forget();
     assert_eq!(store.save_committee_member(&seat("ada")).await.unwrap(), Saved::Saved);
     forget();

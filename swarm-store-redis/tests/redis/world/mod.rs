@@ -6,16 +6,15 @@
 pub(crate) mod committee;
 pub(crate) mod snapshots;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::domain::{Attribution, MemberState};
 use swarm_core::rules::{Filing, convene};
 use swarm_core::store::{
-    Basis, Clock, Collection, Convocation, DocumentDraft, Filed, MemberChange, MemberQuery,
-    MemberSaved, MessageQuery, Put, Result, SessionQuery, Store,
+    Basis, Collection, Convocation, DocumentDraft, Filed, MemberChange, MemberQuery, MemberSaved,
+    MessageQuery, Put, Records, Result, SessionQuery,
 };
-use swarm_core::{Session, TakeId, TenantId, Tenants};
+use swarm_core::{Session, TakeId, TenantId};
 use swarm_store_redis::RedisStore;
 use swarm_testing::{Author, mail, session_draft, takes_of};
 use tokio::time::{sleep, timeout};
@@ -28,12 +27,12 @@ pub(crate) const ALL: SessionQuery =
     SessionQuery { on: None, state: None, before: None, limit: 1_000, without_snapshots: false };
 
 /// The same tenant, through any store of the same server.
-pub(crate) fn open(store: &RedisStore) -> Arc<dyn Store> {
+pub(crate) fn open(store: &RedisStore) -> Records {
     store.open(&TenantId::parse("acme").unwrap())
 }
 
 /// Saves a claimed member.
-pub(crate) async fn joined(store: &dyn Store, name: &str) -> Author {
+pub(crate) async fn joined(store: &Records, name: &str) -> Author {
     let author = Author::named(name);
     assert_eq!(store.save_member(&author.creation()).await.unwrap(), MemberSaved::Saved);
     author
@@ -46,7 +45,7 @@ pub(crate) fn creation_with_mail(author: &Author) -> MemberChange {
 
 /// The facts that a take for the session is judged by.
 pub(crate) async fn facts(
-    store: &dyn Store,
+    store: &Records,
     author: &Author,
     session: &Session,
     nonce: &str,
@@ -56,7 +55,7 @@ pub(crate) async fn facts(
 
 /// A take for the session, judged by the current facts; an error if the store fails.
 pub(crate) async fn try_judge(
-    store: &dyn Store,
+    store: &Records,
     author: &Author,
     session: &Session,
     nonce: &str,
@@ -67,7 +66,7 @@ pub(crate) async fn try_judge(
 
 /// A take for the session, judged by the current facts. Panics if the store fails.
 pub(crate) async fn judged(
-    store: &dyn Store,
+    store: &Records,
     author: &Author,
     session: &Session,
     nonce: &str,
@@ -81,7 +80,7 @@ pub(crate) fn draft(subject: &str) -> Convocation {
 }
 
 /// The nonces of the takes in a session, in the order of their filing.
-pub(crate) async fn nonces(store: &dyn Store, session: &Session) -> Vec<String> {
+pub(crate) async fn nonces(store: &Records, session: &Session) -> Vec<String> {
     let takes = takes_of(store, session.id).await.unwrap();
     takes.iter().map(|take| take.draft().nonce.as_str().to_owned()).collect()
 }
@@ -109,7 +108,7 @@ pub(crate) fn field_of_number(table: &str, key: u8) -> Vec<u8> {
 
 /// Calls each method that runs a script, with a call of `forget` before each.
 pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
-    let store = &*open(tenants);
+    let store = &open(tenants);
     forget();
     let author = joined(store, "ada").await;
     forget();
@@ -142,18 +141,9 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     committee::walk(&*committee::open(tenants), forget).await;
 }
 
-pub(crate) async fn put(store: &dyn Store, key: Option<&str>) -> Result<Put> {
+pub(crate) async fn put(store: &Records, key: Option<&str>) -> Result<Put> {
     let (key, json) = (key.map(str::to_owned), "{}".to_owned());
-    let draft = DocumentDraft {
-        held_until: None,
-        key,
-        group: String::new(),
-        json,
-        replace: false,
-        guard: None,
-        quota: None,
-        act: None,
-    };
+    let draft = DocumentDraft { key, json, ..DocumentDraft::default() };
     store.put_document(Collection::Memos, &draft).await
 }
 

@@ -1,21 +1,17 @@
 //! Cases of the committee for a clock that runs back (API.md, 11.3).
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
 use crate::committee::{TestCommittee, creation, first_save, member, next_save, open_day};
 use crate::{day, moment};
 use swarm_core::domain::{Seq, Timestamp};
-use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, CommitteeTenants, Result, StoreErrorKind};
+use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, Result, Store, StoreErrorKind};
 
 const DATE: &str = "2026-11-21";
 
 /// The clock may be up to an hour behind them.
-pub async fn committee_rows_never_decrease_in_time(
-    tenants: Arc<dyn CommitteeTenants>,
-    set: impl Fn(Timestamp),
-) {
+pub async fn committee_rows_never_decrease_in_time(tenants: Store, set: impl Fn(Timestamp)) {
     let noon = moment("2026-11-21T12:00:00Z");
     set(noon);
     let tenant = TestCommittee::fresh(tenants).await;
@@ -39,7 +35,7 @@ pub async fn committee_rows_never_decrease_in_time(
 
 /// The limit is an hour.
 pub async fn committee_refuses_commits_while_the_clock_is_far_behind(
-    tenants: Arc<dyn CommitteeTenants>,
+    tenants: Store,
     set: impl Fn(Timestamp),
 ) {
     let noon = moment("2026-11-21T12:00:00Z");

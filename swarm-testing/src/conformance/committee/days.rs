@@ -11,10 +11,10 @@ use swarm_core::domain::committee::{CommitteeBrief, CommitteeDay, Generation, Sy
 use swarm_core::domain::{Day, Version};
 use swarm_core::rules::Versioned;
 use swarm_core::store::{
-    CommitteeDayChange, CommitteeMemberChange, CommitteeSessionQuery, CommitteeTenants, Saved,
+    CommitteeDayChange, CommitteeMemberChange, CommitteeSessionQuery, Saved, Store,
 };
 
-pub async fn unknown_day_is_none(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn unknown_day_is_none(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let date = day("2026-11-21");
     expect_eq!(tenant.day(date).await, None);
@@ -24,7 +24,7 @@ pub async fn unknown_day_is_none(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(found(&tenant, CommitteeSessionQuery::default()).await, [""; 0]);
 }
 
-pub async fn day_round_trips(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn day_round_trips(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
     let full = CommitteeDay {
@@ -57,7 +57,7 @@ pub async fn day_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     }
 }
 
-pub async fn day_change_at_another_version_is_stale(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn day_change_at_another_version_is_stale(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let date = day("2026-11-21");
     let early = CommitteeDayChange {
@@ -76,7 +76,7 @@ pub async fn day_change_at_another_version_is_stale(tenants: Arc<dyn CommitteeTe
     expect_eq!(tenant.briefs(date, None).await, []);
 }
 
-pub async fn sessions_are_latest_first(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn sessions_are_latest_first(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let dates = ["2027-01-01", "2026-12-31", "2028-02-29", "2026-02-28", "2026-10-02"];
     for date in dates {
@@ -99,7 +99,7 @@ pub async fn sessions_are_latest_first(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(found(&tenant, query(Some("2026-02-28"), 9)).await, [""; 0]);
 }
 
-pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn sessions_are_found_by_subject(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     for (date, about) in [("2026-11-18", "a"), ("2026-11-19", "b"), ("2026-11-20", "a")] {
         tenant.put_day(&first_save(&open_day(date, about))).await;
@@ -120,7 +120,7 @@ pub async fn sessions_are_found_by_subject(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(found(&tenant, about("b")).await, ["2026-11-19", "2026-11-18"]);
 }
 
-pub async fn basis_has_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn basis_has_the_latest_session(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     tenant.put_day(&first_save(&open_day("2026-11-20", "a"))).await;
     tenant.put_day(&first_save(&open_day("2026-11-19", "b"))).await;
@@ -136,7 +136,7 @@ pub async fn basis_has_the_latest_session(tenants: Arc<dyn CommitteeTenants>) {
 }
 
 /// It has no briefs, and is not listed any more.
-pub async fn withdrawn_day_is_not_a_session(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn withdrawn_day_is_not_a_session(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let first = first_save(&open_day("2026-11-21", "a"));
     let made = CommitteeDayChange { briefs: Some(vec![brief("ada", "1")]), ..first };
@@ -153,7 +153,7 @@ pub async fn withdrawn_day_is_not_a_session(tenants: Arc<dyn CommitteeTenants>) 
 }
 
 /// A writer repeatedly saves the day, then the member.
-pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn basis_is_read_in_one_snapshot(tenants: Store) {
     const ROUNDS: u64 = 60;
     let tenant = TestCommittee::fresh(tenants).await;
     expect_eq!(tenant.save_member(&creation(&member("ada"))).await, Saved::Saved);
@@ -181,7 +181,7 @@ pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn CommitteeTenants>) {
     race((0..5).map(run)).await;
 }
 
-pub async fn saved_briefs_replace_all_briefs_of_the_day(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn saved_briefs_replace_all_briefs_of_the_day(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let date = day("2026-11-21");
     let mut version: Option<Version> = None;
@@ -208,7 +208,7 @@ pub async fn saved_briefs_replace_all_briefs_of_the_day(tenants: Arc<dyn Committ
     }
 }
 
-pub async fn day_saved_without_briefs_keeps_them(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn day_saved_without_briefs_keeps_them(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let date = day("2026-11-21");
     let open = open_day("2026-11-21", "aurora");
@@ -221,7 +221,7 @@ pub async fn day_saved_without_briefs_keeps_them(tenants: Arc<dyn CommitteeTenan
 }
 
 /// This happens after a clock was set back: briefs of an earlier day are generated later.
-pub async fn saved_briefs_keep_those_of_later_days(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn saved_briefs_keep_those_of_later_days(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     for date in ["2026-11-21", "2026-09-30"] {
         let briefs = Some(vec![brief("ada", date), brief("grace", date)]);
@@ -235,7 +235,7 @@ pub async fn saved_briefs_keep_those_of_later_days(tenants: Arc<dyn CommitteeTen
     }
 }
 
-pub async fn brief_text_round_trips(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn brief_text_round_trips(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let mark = "\u{0}\r\n\"\\ {} \u{1f680}\u{feff}\u{ffff}".repeat(999);
     let odd = CommitteeBrief {
@@ -248,7 +248,7 @@ pub async fn brief_text_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(tenant.briefs(open.date, Some(&odd.member_id)).await, [Arc::new(odd)]);
 }
 
-pub async fn concurrent_day_saves_commit_once(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_day_saves_commit_once(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     for expected in [None, Some(FIRST)] {
         let save = |racer: u32| {
@@ -269,7 +269,7 @@ pub async fn concurrent_day_saves_commit_once(tenants: Arc<dyn CommitteeTenants>
 }
 
 /// With one writer and many readers, each read returns one complete generation.
-pub async fn readers_see_briefs_of_one_generation(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn readers_see_briefs_of_one_generation(tenants: Store) {
     const ROUNDS: usize = 40;
     let tenant = TestCommittee::fresh(tenants).await;
     let date = day("2026-11-21");
@@ -306,7 +306,7 @@ pub async fn readers_see_briefs_of_one_generation(tenants: Arc<dyn CommitteeTena
     race((0..8).map(run)).await;
 }
 
-pub async fn concurrent_generations_are_serialized(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_generations_are_serialized(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     tenant.put_subject("aurora").await;
     tenant.seat("ada").await;

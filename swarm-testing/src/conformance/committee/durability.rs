@@ -1,19 +1,12 @@
 //! Durability of a committee after a store is reopened.
 
-use std::sync::Arc;
-
 use crate::assertions::expect_eq;
 use crate::committee::{TestCommittee, brief, filed, first_save, id, open_day};
 use crate::day;
-use swarm_core::store::{
-    CommitteeDayChange, CommitteeSessionQuery, CommitteeTakesQuery, CommitteeTenants,
-};
+use swarm_core::store::{CommitteeDayChange, CommitteeSessionQuery, CommitteeTakesQuery, Store};
 
 /// Covers members and keys, days and briefs, takes and attempts.
-pub async fn committee_survives_reopening(
-    tenants: Arc<dyn CommitteeTenants>,
-    reopen: impl AsyncFnOnce() -> Arc<dyn CommitteeTenants>,
-) {
+pub async fn committee_survives_reopening(tenants: Store, reopen: impl AsyncFnOnce() -> Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     let date = day("2026-11-21");

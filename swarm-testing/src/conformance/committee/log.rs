@@ -6,11 +6,11 @@ use crate::assertions::expect_eq;
 use crate::committee::{TestCommittee, filed, first_save, next_save, open_day};
 use crate::day;
 use swarm_core::domain::{Logged, Seq, Timestamp};
-use swarm_core::store::{Act, CommitteeTenants, Saved};
+use swarm_core::store::{Act, Saved, Store};
 
 const DATE: &str = "2026-11-21";
 
-pub async fn days_and_takes_append_a_row_each(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn days_and_takes_append_a_row_each(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     let opened = first_save(&open_day(DATE, "aurora"));
@@ -30,7 +30,7 @@ pub async fn days_and_takes_append_a_row_each(tenants: Arc<dyn CommitteeTenants>
     expect_eq!(rows[1].at, take.received_at);
 }
 
-pub async fn refused_committee_write_appends_no_row(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn refused_committee_write_appends_no_row(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     let opened = first_save(&open_day(DATE, "aurora"));

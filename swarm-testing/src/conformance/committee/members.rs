@@ -8,16 +8,16 @@ use crate::{FIRST, count, race};
 use swarm_core::domain::committee::{CommitteeMember, CommitteeStatus, Voice};
 use swarm_core::domain::{Actor, Lens, Name, Timestamp};
 use swarm_core::rules::Versioned;
-use swarm_core::store::{CommitteeMemberChange, CommitteeTenants, Saved};
+use swarm_core::store::{CommitteeMemberChange, Saved, Store};
 
-pub async fn committee_is_initially_empty(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_is_initially_empty(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     expect_eq!(tenant.members().await, []);
     let facts = tenant.basis(&key("ada").hash()).await;
     expect_eq!((facts.member, facts.session), (None, None));
 }
 
-pub async fn member_round_trips(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn member_round_trips(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
     let full = CommitteeMember {
@@ -42,7 +42,7 @@ pub async fn member_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(tenant.members().await, [on_file]);
 }
 
-pub async fn members_are_listed_by_id(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn members_are_listed_by_id(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     for name in ["b", "a_", "a", "a-", "0", "aa", "a0"] {
         expect_eq!(tenant.save_member(&creation(&member(name))).await, Saved::Saved);
@@ -56,7 +56,7 @@ pub async fn members_are_listed_by_id(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(tenant.member(&id("ab")).await, None);
 }
 
-pub async fn member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn member_is_created_once(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     expect_eq!(tenant.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let again = CommitteeMember { key: key("other").hash(), ..member("ada") };
@@ -65,7 +65,7 @@ pub async fn member_is_created_once(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(tenant.basis(&key("other").hash()).await.member, None);
 }
 
-pub async fn member_change_at_another_version_is_stale(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn member_change_at_another_version_is_stale(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let stranger =
         CommitteeMemberChange { member: member("ada"), expected: Some(FIRST), operator_act: None };
@@ -76,7 +76,7 @@ pub async fn member_change_at_another_version_is_stale(tenants: Arc<dyn Committe
     expect_eq!(tenant.save_member(&change).await, Saved::Stale);
 }
 
-pub async fn replaced_key_stops_working(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn replaced_key_stops_working(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let old = tenant.seat("ada").await;
     let other = tenant.seat("grace").await;
@@ -88,7 +88,7 @@ pub async fn replaced_key_stops_working(tenants: Arc<dyn CommitteeTenants>) {
     }
 }
 
-pub async fn key_finds_members_of_every_status(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn key_finds_members_of_every_status(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     for status in [CommitteeStatus::Inactive, CommitteeStatus::Active] {
@@ -98,7 +98,7 @@ pub async fn key_finds_members_of_every_status(tenants: Arc<dyn CommitteeTenants
     }
 }
 
-pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_creations_of_a_member_commit_once(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let create = |_| {
         let service = tenant.service();
@@ -110,7 +110,7 @@ pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn Commi
     expect_eq!(tenant.members().await[0].record.key, won[0].hash());
 }
 
-pub async fn concurrent_member_saves_commit_once(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_member_saves_commit_once(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     expect_eq!(tenant.save_member(&creation(&member("ada"))).await, Saved::Saved);
     let save = |racer: u32| {
@@ -124,7 +124,7 @@ pub async fn concurrent_member_saves_commit_once(tenants: Arc<dyn CommitteeTenan
     expect_eq!(tenant.members().await[0].version, FIRST.next());
 }
 
-pub async fn concurrent_rotations_leave_one_key(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_rotations_leave_one_key(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     tenant.seat("ada").await;
     let rotate = |_| {

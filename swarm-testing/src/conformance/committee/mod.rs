@@ -1,4 +1,4 @@
-//! The conformance suite for the committee's part of the port, built like the one of interface A.
+//! The cases of the committee.
 
 mod clock;
 mod days;
@@ -7,49 +7,6 @@ mod log;
 mod members;
 mod takes;
 mod tenants;
-
-/// Generates a test for each case of the [suite](mod@crate::conformance::committee) of the
-/// committee, for the store that `harness` sets up.
-///
-/// The arguments are those of [`conformance!`](crate::conformance!), with the store as an
-/// `Arc<dyn CommitteeTenants>`.
-///
-/// ```
-/// # use std::sync::Arc;
-/// # use swarm_core::CommitteeTenants;
-/// # struct MyStore;
-/// # impl MyStore { async fn connect() -> Arc<dyn CommitteeTenants> { unimplemented!() } }
-/// async fn my_store() -> ((), Arc<dyn CommitteeTenants>) {
-///     ((), MyStore::connect().await)
-/// }
-///
-/// swarm_testing::committee_conformance!(my_store);
-/// ```
-#[macro_export]
-macro_rules! committee_conformance {
-    ($harness:path) => {
-        $crate::committee_conformance_cases! { test $harness }
-    };
-    ($harness:path, $reopen:path) => {
-        $crate::committee_conformance_cases! { test $harness }
-
-        #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
-        async fn committee_survives_reopening() {
-            let (guard, tenants) = $harness().await;
-            let reopen = async || $reopen(&guard).await;
-            $crate::conformance::committee::committee_survives_reopening(tenants, reopen).await;
-        }
-    };
-}
-
-/// Generates a test for each case with a clock that runs back, like
-/// [`clock_conformance!`](crate::clock_conformance!) for interface A.
-#[macro_export]
-macro_rules! committee_clock_conformance {
-    ($harness:path, $set:path) => {
-        $crate::committee_clock_cases! { test $harness, $set }
-    };
-}
 
 /// The cases of the committee for stores whose clock can be set.
 #[doc(hidden)]

@@ -10,8 +10,7 @@ use swarm_core::domain::{Actor, Quotas, Timestamp};
 use swarm_core::proof::{ApiKey, commit_reference};
 use swarm_core::rules::committee::{CommitteeRefusal, judge};
 use swarm_core::store::{
-    CommitteeBasis, CommitteeFiled, CommitteeFiling, CommitteeTakesQuery, CommitteeTenants,
-    Versioned,
+    CommitteeBasis, CommitteeFiled, CommitteeFiling, CommitteeTakesQuery, Store, Versioned,
 };
 
 use crate::assertions::{ensure, expect_eq};
@@ -23,7 +22,7 @@ use crate::{FIRST, count, day, race, subject};
 
 const DATE: &str = "2026-11-21";
 
-pub async fn take_round_trips(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn take_round_trips(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     let odd = "\u{0}\r\n\"\\\u{1f680} {} \u{202e}";
@@ -59,7 +58,7 @@ pub async fn take_round_trips(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(tenant.takes_on(day(DATE)).await, [take, plain]);
 }
 
-pub async fn takes_are_in_commit_order(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn takes_are_in_commit_order(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let keys = [tenant.seat("ada").await, tenant.seat("grace").await];
     let dates = [day("2026-11-20"), day(DATE)];
@@ -86,7 +85,7 @@ pub async fn takes_are_in_commit_order(tenants: Arc<dyn CommitteeTenants>) {
     expect_eq!(tenant.takes(&CommitteeTakesQuery::On(&[])).await, []);
 }
 
-pub async fn filing_does_not_change_member_or_day(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_does_not_change_member_or_day(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -95,7 +94,7 @@ pub async fn filing_does_not_change_member_or_day(tenants: Arc<dyn CommitteeTena
     expect_eq!((tenant.members().await, tenant.day(day(DATE)).await), (members, days));
 }
 
-pub async fn latest_takes_are_one_per_day_and_subject(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn latest_takes_are_one_per_day_and_subject(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let (ada, grace) = (tenant.seat("ada").await, tenant.seat("grace").await);
     let mut last: Vec<Arc<CommitteeTake>> = Vec::new();
@@ -124,7 +123,7 @@ pub async fn latest_takes_are_one_per_day_and_subject(tenants: Arc<dyn Committee
     expect_eq!(latest("nobody", "2026-11-21", 9).await, []);
 }
 
-pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn repeated_attempt_gets_the_original_result(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -143,7 +142,7 @@ pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Committe
     expect_eq!(tenant.takes_on(day(DATE)).await, [take]);
 }
 
-pub async fn same_attempt_id_of_another_member_is_filed(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn same_attempt_id_of_another_member_is_filed(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let keys = [tenant.seat("ada").await, tenant.seat("grace").await];
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -155,7 +154,7 @@ pub async fn same_attempt_id_of_another_member_is_filed(tenants: Arc<dyn Committ
     expect_eq!(tenant.takes_on(day(DATE)).await.len(), 2);
 }
 
-pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_is_stale_when_the_member_changed(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -165,7 +164,7 @@ pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn CommitteeT
     expect_eq!(tenant.takes_on(day(DATE)).await, []);
 }
 
-pub async fn filing_is_stale_when_the_day_changed(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_is_stale_when_the_day_changed(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -178,7 +177,7 @@ pub async fn filing_is_stale_when_the_day_changed(tenants: Arc<dyn CommitteeTena
 }
 
 /// A filing is not late one millisecond too early.
-pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_commits_exactly_at_its_deadline(tenants: Store) {
     let tenant = &TestCommittee::fresh(tenants).await;
     let key = &tenant.seat("ada").await;
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -208,7 +207,7 @@ pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn CommitteeTe
     .await;
 }
 
-pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn filing_is_late_after_its_deadline(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     let deadline = tenant.now().await.plus_millis(20);
@@ -224,7 +223,7 @@ pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn CommitteeTenants
     expect_eq!(tenant.takes_on(day(DATE)).await, []);
 }
 
-pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let key = tenant.seat("ada").await;
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -239,7 +238,7 @@ pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn Committ
 }
 
 /// Through the service: 64 submissions of four members, all stored, each with its own receipt.
-pub async fn concurrent_submissions_are_all_filed(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_submissions_are_all_filed(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     tenant.put_subject("aurora").await;
     let mut keys = Vec::new();
@@ -272,7 +271,7 @@ pub async fn concurrent_submissions_are_all_filed(tenants: Arc<dyn CommitteeTena
     );
 }
 
-pub async fn submissions_around_the_deadline_are_not_late(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn submissions_around_the_deadline_are_not_late(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     tenant.put_subject("aurora").await;
     let key = tenant.seat("ada").await;
@@ -304,9 +303,7 @@ pub async fn submissions_around_the_deadline_are_not_late(tenants: Arc<dyn Commi
     expect_eq!(session.takes.len(), landed.min(1));
 }
 
-pub async fn submissions_during_key_rotation_are_filed_or_refused(
-    tenants: Arc<dyn CommitteeTenants>,
-) {
+pub async fn submissions_during_key_rotation_are_filed_or_refused(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     tenant.put_subject("aurora").await;
     let old = tenant.seat("ada").await;
@@ -342,7 +339,7 @@ fn closing(deadline: Timestamp) -> CommitteeDay {
     CommitteeDay { generation, ..open }
 }
 
-pub async fn submission_quota_is_enforced(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn submission_quota_is_enforced(tenants: Store) {
     let tenant = TestCommittee::fresh(tenants).await;
     let [ada, grace] = [tenant.seat("ada").await, tenant.seat("grace").await];
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;
@@ -364,7 +361,7 @@ pub async fn submission_quota_is_enforced(tenants: Arc<dyn CommitteeTenants>) {
     filed(tenant.file(&within(&tenant, &ada, DATE, 3).await).await);
 }
 
-pub async fn concurrent_submissions_do_not_exceed_the_quota(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn concurrent_submissions_do_not_exceed_the_quota(tenants: Store) {
     let tenant = &TestCommittee::fresh(tenants).await;
     let ada = tenant.seat("ada").await;
     tenant.put_day(&first_save(&open_day(DATE, "aurora"))).await;

@@ -7,8 +7,8 @@ use swarm_core::domain::committee::CommitteeMember;
 use swarm_core::domain::{AttemptId, Lens, TenantId, Version};
 use swarm_core::rules::Versioned;
 use swarm_core::store::{
-    CommitteeDayChange, CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery,
-    CommitteeTenants, Saved,
+    CommitteeDayChange, CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, Saved,
+    Store,
 };
 
 use crate::assertions::expect_eq;
@@ -19,7 +19,7 @@ use crate::{FIRST, day};
 
 const DATE: &str = "2026-11-21";
 
-pub async fn committee_members_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_members_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, mark) in both(&pair) {
         expect_eq!(tenant.save_member(&creation(&marked(mark))).await, Saved::Saved);
@@ -32,7 +32,7 @@ pub async fn committee_members_are_isolated_by_tenant(tenants: Arc<dyn Committee
     }
 }
 
-pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let [one, other] = &pair;
     for (tenant, _) in both(&pair) {
@@ -56,7 +56,7 @@ pub async fn committee_member_saves_are_isolated_by_tenant(tenants: Arc<dyn Comm
     expect_eq!(one.members().await[0].version, Version(4));
 }
 
-pub async fn days_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn days_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, mark) in both(&pair) {
         let briefs = Some(vec![brief("ada", mark)]);
@@ -78,7 +78,7 @@ pub async fn days_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
     }
 }
 
-pub async fn day_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn day_saves_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let [one, other] = &pair;
     let briefs = |mark| Some(vec![brief("ada", mark)]);
@@ -99,7 +99,7 @@ pub async fn day_saves_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>
 }
 
 /// Attempts, versions and takes of the other committee have no effect.
-pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTenants>) {
+pub async fn committee_takes_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let mut own = Vec::new();
     for (tenant, mark) in both(&pair) {
@@ -129,8 +129,8 @@ pub async fn committee_takes_are_isolated_by_tenant(tenants: Arc<dyn CommitteeTe
     }
 }
 
-async fn two_tenants(tenants: Arc<dyn CommitteeTenants>) -> [TestCommittee; 2] {
-    let one = TestCommittee::fresh(Arc::clone(&tenants)).await;
+async fn two_tenants(tenants: Store) -> [TestCommittee; 2] {
+    let one = TestCommittee::fresh(tenants.clone()).await;
     let other = TenantId::parse(format!("{}-x", one.id)).unwrap();
     let other = TestCommittee::open(tenants, other);
     [one, other]
@@ -146,8 +146,8 @@ fn marked(mark: &str) -> CommitteeMember {
 }
 
 /// The names of the two tenants have a common prefix, and their records have the same names.
-pub async fn committees_of_tenants_share_nothing(tenants: Arc<dyn CommitteeTenants>) {
-    let tenant = TestCommittee::fresh(Arc::clone(&tenants)).await;
+pub async fn committees_of_tenants_share_nothing(tenants: Store) {
+    let tenant = TestCommittee::fresh(tenants.clone()).await;
     let other = TenantId::parse(format!("{}-x", tenant.id)).unwrap();
     let other = TestCommittee::open(tenants, other);
     let date = day("2026-11-21");
@@ -176,8 +176,8 @@ pub async fn committees_of_tenants_share_nothing(tenants: Arc<dyn CommitteeTenan
     expect_eq!(tenant.basis(&own.hash()).await.member, None);
 }
 
-pub async fn committee_opened_twice_is_the_same(tenants: Arc<dyn CommitteeTenants>) {
-    let tenant = TestCommittee::fresh(Arc::clone(&tenants)).await;
+pub async fn committee_opened_twice_is_the_same(tenants: Store) {
+    let tenant = TestCommittee::fresh(tenants.clone()).await;
     let again = TestCommittee::open(tenants, tenant.id.clone());
     tenant.put_day(&first_save(&open_day("2026-11-21", "aurora"))).await;
     let key = tenant.seat("ada").await;

@@ -2,12 +2,10 @@
 
 mod quota;
 
-use std::sync::Arc;
-
 use swarm_core::domain::{SessionId, Timestamp, Version};
 use swarm_core::store::Collection::{Briefs, Memos, Subjects};
 use swarm_core::store::{
-    Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Held, Put, Tenants,
+    Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Held, Put, Store,
 };
 
 use crate::assertions::{ensure, expect_eq};
@@ -15,14 +13,14 @@ use crate::{FIRST, TestTenant, applicant, id, odd_texts, race, session_draft};
 
 pub use quota::*;
 
-pub async fn collections_are_initially_empty(tenants: Arc<dyn Tenants>) {
+pub async fn collections_are_initially_empty(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.documents(Subjects, None).await, []);
     expect_eq!(tenant.documents(Subjects, Some("")).await, []);
     expect_eq!(tenant.document(Subjects, "key").await, None);
 }
 
-pub async fn document_ids_count_from_one_per_collection(tenants: Arc<dyn Tenants>) {
+pub async fn document_ids_count_from_one_per_collection(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for collection in [Subjects, Briefs] {
         for (id, key) in (1..).zip(["b", "a", "c"]) {
@@ -41,7 +39,7 @@ pub async fn document_ids_count_from_one_per_collection(tenants: Arc<dyn Tenants
     }
 }
 
-pub async fn document_without_key_gets_its_id_as_key(tenants: Arc<dyn Tenants>) {
+pub async fn document_without_key_gets_its_id_as_key(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for id in 1..=11_u64 {
         let unnamed = DocumentDraft { key: None, replace: false, ..draft("", "{}") };
@@ -52,7 +50,7 @@ pub async fn document_without_key_gets_its_id_as_key(tenants: Arc<dyn Tenants>) 
 }
 
 /// The text is replaced; the id and the time stay.
-pub async fn document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
+pub async fn document_replaces_the_one_with_its_key(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let other = created(tenant.put_document(Subjects, &draft("other", "{}")).await);
     let first = created(tenant.put_document(Subjects, &draft("key", "{}")).await);
@@ -67,7 +65,7 @@ pub async fn document_replaces_the_one_with_its_key(tenants: Arc<dyn Tenants>) {
 }
 
 /// Until its session is opened, or another document that is not held replaces it.
-pub async fn held_document_is_read_without_its_text(tenants: Arc<dyn Tenants>) {
+pub async fn held_document_is_read_without_its_text(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convene(&session_draft("subject")).await;
     let held = Held { until: session.id, group: "group".to_owned() };
@@ -107,7 +105,7 @@ async fn expect_reads(tenant: &TestTenant, whole: &Document, shown: &Document) {
     ensure!(page.contains(shown), "it is on the page", (shown, page));
 }
 
-pub async fn document_without_replace_keeps_the_existing_one(tenants: Arc<dyn Tenants>) {
+pub async fn document_without_replace_keeps_the_existing_one(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let once = |json| DocumentDraft { replace: false, ..draft("key", json) };
     let first = created(tenant.put_document(Subjects, &once("1")).await);
@@ -115,7 +113,7 @@ pub async fn document_without_replace_keeps_the_existing_one(tenants: Arc<dyn Te
     expect_eq!(tenant.documents(Subjects, None).await, [first]);
 }
 
-pub async fn document_guards_the_version_of_its_member(tenants: Arc<dyn Tenants>) {
+pub async fn document_guards_the_version_of_its_member(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     let guard = |name: &str, version: Version| DocumentGuard::Member(id(name), version);
@@ -132,7 +130,7 @@ pub async fn document_guards_the_version_of_its_member(tenants: Arc<dyn Tenants>
 }
 
 /// A member whose id is the same text does not matter.
-pub async fn document_guards_the_version_of_its_session(tenants: Arc<dyn Tenants>) {
+pub async fn document_guards_the_version_of_its_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await.id;
     tenant.create(&applicant(&session.to_string())).await;
@@ -153,7 +151,7 @@ pub async fn document_guards_the_version_of_its_session(tenants: Arc<dyn Tenants
     created(tenant.put_document(Briefs, &guarded("new", of_session(session, FIRST.next()))).await);
 }
 
-pub async fn documents_are_found_by_group(tenants: Arc<dyn Tenants>) {
+pub async fn documents_are_found_by_group(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let mut groups = odd_texts();
     groups.push(String::new());
@@ -179,7 +177,7 @@ pub async fn documents_are_found_by_group(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.documents(Subjects, None).await.len(), 2 * groups.len());
 }
 
-pub async fn document_text_round_trips(tenants: Arc<dyn Tenants>) {
+pub async fn document_text_round_trips(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let megabyte = format!("\"{}\"", "\u{1f680}".repeat(250_000));
     let texts = [
@@ -196,7 +194,7 @@ pub async fn document_text_round_trips(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn odd_document_keys_are_distinct(tenants: Arc<dyn Tenants>) {
+pub async fn odd_document_keys_are_distinct(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let mut keys = odd_texts();
     keys.push(String::new());
@@ -209,7 +207,7 @@ pub async fn odd_document_keys_are_distinct(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn concurrent_writes_of_one_key_create_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_writes_of_one_key_create_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for replace in [true, false] {
         let key = format!("key {replace}");
@@ -231,7 +229,7 @@ pub async fn concurrent_writes_of_one_key_create_once(tenants: Arc<dyn Tenants>)
     expect_eq!(tenant.documents(Subjects, None).await.len(), 2);
 }
 
-pub async fn concurrent_documents_get_consecutive_ids(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_documents_get_consecutive_ids(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let add = |racer: usize| {
         let unnamed = DocumentDraft { key: None, ..draft("", &racer.to_string()) };
@@ -278,7 +276,7 @@ fn created(outcome: Put) -> Document {
 }
 
 /// By the bytes of their keys, whatever their groups and their ids.
-pub async fn document_pages_are_complete(tenants: Arc<dyn Tenants>) {
+pub async fn document_pages_are_complete(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let empty = DocumentPage { documents: Vec::new(), more: false };
     expect_eq!(tenant.document_page(Subjects, &from(None, 3)).await, empty);
@@ -310,7 +308,7 @@ pub async fn document_pages_are_complete(tenants: Arc<dyn Tenants>) {
 }
 
 /// The document with which the texts would exceed the size belongs to the next page, unless it is alone.
-pub async fn document_pages_are_limited_in_size(tenants: Arc<dyn Tenants>) {
+pub async fn document_pages_are_limited_in_size(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for (key, length) in [("a", 10), ("b", 5), ("c", 5), ("d", 1), ("e", 30)] {
         created(tenant.put_document(Subjects, &draft(key, &"1".repeat(length))).await);

@@ -1,16 +1,14 @@
 //! Quotas of documents.
 
-use std::sync::Arc;
-
 use crate::TestTenant;
 use crate::assertions::{ensure, expect_eq};
 use crate::race;
 use swarm_core::domain::Timestamp;
 use swarm_core::store::Collection::{Briefs, Memos, Regimes, Signals, SubjectSnapshots, Subjects};
 use swarm_core::store::CountedDocuments::{self, Collection, Group};
-use swarm_core::store::{DocumentCount, DocumentDraft, DocumentQuota, Put, Tenants};
+use swarm_core::store::{DocumentCount, DocumentDraft, DocumentQuota, Put, Store};
 
-pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
+pub async fn document_quota_is_enforced(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let put = async |group: &str, most: u32, since: Timestamp| {
         tenant.put_document(Subjects, &draft(group, Some(quota(most, since)))).await
@@ -44,7 +42,7 @@ pub async fn document_quota_is_enforced(tenants: Arc<dyn Tenants>) {
     created(&tenant.put_document(Subjects, &draft("a", None)).await);
 }
 
-pub async fn document_replacement_ignores_the_quota(tenants: Arc<dyn Tenants>) {
+pub async fn document_replacement_ignores_the_quota(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let only = Some(quota(1, Timestamp::EPOCH));
     let draft = DocumentDraft { key: Some("key".to_owned()), replace: true, ..draft("a", only) };
@@ -52,7 +50,7 @@ pub async fn document_replacement_ignores_the_quota(tenants: Arc<dyn Tenants>) {
     replaced(&tenant.put_document(Subjects, &draft).await);
 }
 
-pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Store) {
     let tenant = &TestTenant::fresh(tenants).await;
     let quota = Some(quota(7, Timestamp::EPOCH));
     let put = |_: usize| {
@@ -65,7 +63,7 @@ pub async fn concurrent_documents_do_not_exceed_the_quota(tenants: Arc<dyn Tenan
 }
 
 /// All groups of a collection count together, those of another do not.
-pub async fn collection_quota_is_enforced(tenants: Arc<dyn Tenants>) {
+pub async fn collection_quota_is_enforced(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let put = async |group: &str, most: u32, since: Timestamp| {
         let quota = DocumentQuota { count: Some(count(Collection, most, since)), bytes: None };
@@ -88,7 +86,7 @@ pub async fn collection_quota_is_enforced(tenants: Arc<dyn Tenants>) {
 }
 
 /// The texts of subjects, snapshots and signals count together; others do not.
-pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
+pub async fn document_bytes_are_limited(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let put = async |collection, key: &str, length: usize, most: u64| {
         tenant.put_document(collection, &sized(key, length, most)).await
@@ -120,7 +118,7 @@ pub async fn document_bytes_are_limited(tenants: Arc<dyn Tenants>) {
     created(&put(Subjects, "j", 2, 22).await);
 }
 
-pub async fn concurrent_documents_do_not_exceed_the_bytes(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_documents_do_not_exceed_the_bytes(tenants: Store) {
     let tenant = &TestTenant::fresh(tenants).await;
     let put = |racer: usize| {
         let tenant = tenant.clone();

@@ -1,13 +1,11 @@
 //! Challenges: those that are given again, and changes that they prove.
 
-use std::sync::Arc;
-
 use swarm_core::domain::MemberState::{Approved, Claimed};
 use swarm_core::domain::{Challenge, Member, Timestamp, TokenHash, Version};
 use swarm_core::store::MemberSaved::{Saved, Stale};
 use swarm_core::store::{
     ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, MemberSaved, ProvenChallenge,
-    Tenants,
+    Store,
 };
 
 use crate::assertions::expect_eq;
@@ -16,7 +14,7 @@ use crate::{
     FIRST, TestTenant, applicant, challenge, count, id, mail, moment, odd_texts, race, secret, seed,
 };
 
-pub async fn new_challenge_replaces_the_live_one(tenants: Arc<dyn Tenants>) {
+pub async fn new_challenge_replaces_the_live_one(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for name in ["ada", "grace"] {
         tenant.create(&applicant(name)).await;
@@ -29,7 +27,7 @@ pub async fn new_challenge_replaces_the_live_one(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.member(&id("grace")).await.challenge, None);
 }
 
-pub async fn decoy_challenge_is_never_live(tenants: Arc<dyn Tenants>) {
+pub async fn decoy_challenge_is_never_live(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let names = odd_texts();
     for name in &names {
@@ -48,7 +46,7 @@ pub async fn decoy_challenge_is_never_live(tenants: Arc<dyn Tenants>) {
 }
 
 /// Otherwise a second claim could not be recognised.
-pub async fn challenge_and_member_versions_are_independent(tenants: Arc<dyn Tenants>) {
+pub async fn challenge_and_member_versions_are_independent(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     let challenge = tenant.live_challenge("challenge").await;
@@ -60,7 +58,7 @@ pub async fn challenge_and_member_versions_are_independent(tenants: Arc<dyn Tena
     expect_eq!(tenant.member(&id("ada")).await.challenge, Some(challenge));
 }
 
-pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) {
+pub async fn only_the_live_challenge_proves_a_change(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for name in ["ada", "grace"] {
         tenant.create(&Member { state: Approved, ..applicant(name) }).await;
@@ -83,7 +81,7 @@ pub async fn only_the_live_challenge_proves_a_change(tenants: Arc<dyn Tenants>) 
 }
 
 /// The time of the commit is that of the claim's mail.
-pub async fn challenge_is_valid_up_to_its_expiry(tenants: Arc<dyn Tenants>) {
+pub async fn challenge_is_valid_up_to_its_expiry(tenants: Store) {
     let tenant = &TestTenant::fresh(tenants).await;
     let mut round = 0;
     meet(tenant.store(), async |expiries| {
@@ -125,7 +123,7 @@ async fn stamps(tenant: &TestTenant, claims: Vec<MemberChange>) -> Vec<Option<Ti
     stamps
 }
 
-pub async fn expired_challenge_is_stale(tenants: Arc<dyn Tenants>) {
+pub async fn expired_challenge_is_stale(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&Member { state: Approved, ..applicant("ada") }).await;
     let expires_at = tenant.now().await.plus_millis(20);
@@ -136,7 +134,7 @@ pub async fn expired_challenge_is_stale(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.stored(&id("ada")).await.version, FIRST);
 }
 
-pub async fn concurrent_claims_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_claims_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&Member { state: Approved, ..applicant("ada") }).await;
     tenant
@@ -174,7 +172,7 @@ fn token(racer: usize) -> TokenHash {
 
 const FAR: i64 = 600_000;
 
-pub async fn reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
+pub async fn reusable_challenge_is_given_again(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let first = reusable(&tenant, "first", FAR).await;
     expect_eq!(asked(&tenant, 1, &first, &ChallengeSlot::Decoy).await, first);
@@ -184,7 +182,7 @@ pub async fn reusable_challenge_is_given_again(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn challenge_past_its_reuse_is_replaced(tenants: Arc<dyn Tenants>) {
+pub async fn challenge_past_its_reuse_is_replaced(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let first = reusable(&tenant, "first", 20).await;
     expect_eq!(asked(&tenant, 1, &first, &ChallengeSlot::Decoy).await, first);
@@ -194,7 +192,7 @@ pub async fn challenge_past_its_reuse_is_replaced(tenants: Arc<dyn Tenants>) {
     expect_eq!(asked(&tenant, 1, &first, &ChallengeSlot::Decoy).await, second);
 }
 
-pub async fn challenge_buckets_are_independent(tenants: Arc<dyn Tenants>) {
+pub async fn challenge_buckets_are_independent(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let buckets = [0, 1, 10, 255, 256, u16::MAX];
     for _ in 0..2 {
@@ -207,7 +205,7 @@ pub async fn challenge_buckets_are_independent(tenants: Arc<dyn Tenants>) {
 }
 
 /// This holds even if it was given out as a decoy before the applicant was approved.
-pub async fn reused_challenge_becomes_live_in_the_requested_slot(tenants: Arc<dyn Tenants>) {
+pub async fn reused_challenge_becomes_live_in_the_requested_slot(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     let adas = ChallengeSlot::Member(id("ada"));
@@ -221,7 +219,7 @@ pub async fn reused_challenge_becomes_live_in_the_requested_slot(tenants: Arc<dy
     expect_eq!(tenant.member(&id("ada")).await.challenge, Some(first));
 }
 
-pub async fn concurrent_requests_get_the_same_challenge(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_requests_get_the_same_challenge(tenants: Store) {
     let tenant = &TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     let ask = |racer: usize| {

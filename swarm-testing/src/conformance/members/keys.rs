@@ -1,15 +1,13 @@
 //! Held public keys.
 
-use std::sync::Arc;
-
 use crate::assertions::expect_eq;
 use crate::{TestTenant, applicant, count, creation, id, key, race, secret};
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
 use swarm_core::domain::{Lens, Member};
 use swarm_core::store::MemberSaved::{KeyHeld, Saved};
-use swarm_core::store::{MemberChange, Tenants};
+use swarm_core::store::{MemberChange, Store};
 
-pub async fn held_key_blocks_other_members(tenants: Arc<dyn Tenants>) {
+pub async fn held_key_blocks_other_members(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for state in [Applied, Approved, Claimed] {
         let holder = Member { state, ..applicant(state.as_str()) };
@@ -25,7 +23,7 @@ pub async fn held_key_blocks_other_members(tenants: Arc<dyn Tenants>) {
 }
 
 /// The refused member keeps its key and its token.
-pub async fn change_to_a_held_key_is_refused(tenants: Arc<dyn Tenants>) {
+pub async fn change_to_a_held_key_is_refused(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     tenant.create(&Member { token: Some(secret("old")), ..applicant("grace") }).await;
@@ -39,7 +37,7 @@ pub async fn change_to_a_held_key_is_refused(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.save_member(&with_key_of("grace")).await, KeyHeld(id("grace")));
 }
 
-pub async fn members_without_key_do_not_conflict(tenants: Arc<dyn Tenants>) {
+pub async fn members_without_key_do_not_conflict(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     for state in [Rejected, Inactive] {
@@ -52,7 +50,7 @@ pub async fn members_without_key_do_not_conflict(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
-pub async fn key_holder_may_save_again(tenants: Arc<dyn Tenants>) {
+pub async fn key_holder_may_save_again(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     for state in [Approved, Claimed, Inactive, Approved] {
@@ -61,7 +59,7 @@ pub async fn key_holder_may_save_again(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.save_member(&with_key_of("ada")).await, KeyHeld(id("ada")));
 }
 
-pub async fn released_key_is_free(tenants: Arc<dyn Tenants>) {
+pub async fn released_key_is_free(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for (name, state, key) in [
         ("rejected", Rejected, Some(key("rejected"))),
@@ -79,7 +77,7 @@ pub async fn released_key_is_free(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.save_member(&with_key_of("fresh")).await, KeyHeld(id("another key")));
 }
 
-pub async fn reclaimed_key_conflicts_with_its_new_holder(tenants: Arc<dyn Tenants>) {
+pub async fn reclaimed_key_conflicts_with_its_new_holder(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&Member { state: Inactive, ..applicant("ada") }).await;
     tenant.create(&Member { id: id("grace"), ..with_key_of("ada").member }).await;
@@ -90,7 +88,7 @@ pub async fn reclaimed_key_conflicts_with_its_new_holder(tenants: Arc<dyn Tenant
     expect_eq!(tenant.save_member(&back).await, Saved);
 }
 
-pub async fn concurrent_applications_with_one_key_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_applications_with_one_key_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let named = |racer: usize| id(&format!("member {racer}"));
     let apply = |racer: usize| {

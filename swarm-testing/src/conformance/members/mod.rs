@@ -9,7 +9,7 @@ use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Reje
 use swarm_core::domain::{Contact, Lens, Member, MemberState, Name, Timestamp, Version};
 use swarm_core::store::MemberSaved::{Full, KeyHeld, Saved, Stale};
 use swarm_core::store::{
-    ChallengeSlot, Countable, MemberChange, MemberQuery, MemberRemoval, Saved as Outcome, Tenants,
+    ChallengeSlot, Countable, MemberChange, MemberQuery, MemberRemoval, Saved as Outcome, Store,
 };
 
 use crate::assertions::{ensure, expect_eq};
@@ -22,7 +22,7 @@ pub use keys::*;
 
 const NOBODY: &[&str] = &[];
 
-pub async fn unknown_member_is_none(tenants: Arc<dyn Tenants>) {
+pub async fn unknown_member_is_none(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.all_members().await, []);
     tenant.create(&applicant("ada")).await;
@@ -32,7 +32,7 @@ pub async fn unknown_member_is_none(tenants: Arc<dyn Tenants>) {
 }
 
 /// Optional fields can be removed and added by later saves.
-pub async fn member_round_trips(tenants: Arc<dyn Tenants>) {
+pub async fn member_round_trips(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let odd = "\u{0} e\u{301}\r\n\u{1f680}\u{ffff}\"\\ ";
     let full = Member {
@@ -60,7 +60,7 @@ pub async fn member_round_trips(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.bearer(&secret("token")).await, Some(Arc::new(full)));
 }
 
-pub async fn odd_member_ids_are_distinct(tenants: Arc<dyn Tenants>) {
+pub async fn odd_member_ids_are_distinct(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let odd = odd_texts().into_iter().map(|text| Member {
         name: Name::parse(&*text).unwrap(),
@@ -80,7 +80,7 @@ pub async fn odd_member_ids_are_distinct(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn members_are_listed_by_state(tenants: Arc<dyn Tenants>) {
+pub async fn members_are_listed_by_state(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(listed(&tenant, &MemberState::ALL).await, NOBODY);
     for state in MemberState::ALL {
@@ -98,7 +98,7 @@ pub async fn members_are_listed_by_state(tenants: Arc<dyn Tenants>) {
     expect_eq!(listed(&tenant, &MemberState::ALL).await.len(), 10);
 }
 
-pub async fn member_pages_are_complete(tenants: Arc<dyn Tenants>) {
+pub async fn member_pages_are_complete(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let mut names = odd_texts();
     for (name, state) in names.iter().zip([Applied, Approved, Rejected].into_iter().cycle()) {
@@ -119,7 +119,7 @@ pub async fn member_pages_are_complete(tenants: Arc<dyn Tenants>) {
     ensure!(members.iter().all(|it| it.state == Approved), "those in the state", members);
 }
 
-pub async fn members_are_found_by_id(tenants: Arc<dyn Tenants>) {
+pub async fn members_are_found_by_id(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let mut names = odd_texts();
     for (name, state) in names.iter().zip([Applied, Approved, Claimed].into_iter().cycle()) {
@@ -144,7 +144,7 @@ pub async fn members_are_found_by_id(tenants: Arc<dyn Tenants>) {
     expect_eq!(found(MemberQuery { ids: ids(&unknown), ..all }).await, names);
 }
 
-pub async fn member_is_listed_in_its_latest_state(tenants: Arc<dyn Tenants>) {
+pub async fn member_is_listed_in_its_latest_state(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     tenant.create(&applicant("grace")).await;
@@ -164,7 +164,7 @@ pub async fn member_is_listed_in_its_latest_state(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn member_is_created_once(tenants: Arc<dyn Tenants>) {
+pub async fn member_is_created_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     let on_file = tenant.stored(&id("ada")).await;
@@ -180,7 +180,7 @@ pub async fn member_is_created_once(tenants: Arc<dyn Tenants>) {
     tenant.create(&applicant("another")).await;
 }
 
-pub async fn member_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
+pub async fn member_change_at_another_version_is_stale(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     for _ in 1..12 {
@@ -197,7 +197,7 @@ pub async fn member_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>
     expect_eq!(tenant.bearer(&secret("token")).await, None);
 }
 
-pub async fn member_change_does_not_create_a_member(tenants: Arc<dyn Tenants>) {
+pub async fn member_change_does_not_create_a_member(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for version in [0, 1] {
         let expected = Some(Version(version));
@@ -207,7 +207,7 @@ pub async fn member_change_does_not_create_a_member(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.all_members().await, []);
 }
 
-pub async fn each_save_increments_the_member_version(tenants: Arc<dyn Tenants>) {
+pub async fn each_save_increments_the_member_version(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     tenant.create(&applicant("grace")).await;
@@ -218,7 +218,7 @@ pub async fn each_save_increments_the_member_version(tenants: Arc<dyn Tenants>) 
     expect_eq!(tenant.stored(&id("grace")).await.version, FIRST);
 }
 
-pub async fn bearer_finds_members_in_every_state(tenants: Arc<dyn Tenants>) {
+pub async fn bearer_finds_members_in_every_state(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     tenant.edit(&id("ada"), |ada| ada.token = Some(secret("token"))).await;
@@ -229,7 +229,7 @@ pub async fn bearer_finds_members_in_every_state(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn replaced_token_stops_working_at_the_commit(tenants: Arc<dyn Tenants>) {
+pub async fn replaced_token_stops_working_at_the_commit(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&Member { token: Some(secret("first")), ..applicant("ada") }).await;
     tenant.edit(&id("ada"), |ada| ada.token = Some(secret("second"))).await;
@@ -239,7 +239,7 @@ pub async fn replaced_token_stops_working_at_the_commit(tenants: Arc<dyn Tenants
     expect_eq!(tenant.bearer(&secret("second")).await, None);
 }
 
-pub async fn concurrent_creations_of_a_member_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_creations_of_a_member_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let create = |racer: usize| {
         let public_key = Some(key(&format!("key {racer}")));
@@ -258,7 +258,7 @@ async fn listed(tenant: &TestTenant, states: &[MemberState]) -> Vec<String> {
 }
 
 /// No index lists it, its key is free, and an id that is given again begins at version 1.
-pub async fn removed_member_is_unknown(tenants: Arc<dyn Tenants>) {
+pub async fn removed_member_is_unknown(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for state in [Applied, Claimed] {
         let token = (state == Claimed).then(|| secret("ada"));
@@ -283,7 +283,7 @@ pub async fn removed_member_is_unknown(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn removal_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
+pub async fn removal_at_another_version_is_stale(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
     tenant.edit(&id("ada"), |_| ()).await;
@@ -297,7 +297,7 @@ pub async fn removal_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.remove_member(&at("ada", 2)).await, Outcome::Stale);
 }
 
-pub async fn quota_of_members_in_a_state_is_enforced(tenants: Arc<dyn Tenants>) {
+pub async fn quota_of_members_in_a_state_is_enforced(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for name in ["approved", "claimed"] {
         let state = if name == "approved" { Approved } else { Claimed };
@@ -319,7 +319,7 @@ pub async fn quota_of_members_in_a_state_is_enforced(tenants: Arc<dyn Tenants>) 
     tenant.create(&applicant("whoever has no quota")).await;
 }
 
-pub async fn concurrent_applications_do_not_exceed_the_quota(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_applications_do_not_exceed_the_quota(tenants: Store) {
     let tenant = &TestTenant::fresh(tenants).await;
     tenant.create(&Member { state: Applied, ..applicant("ada") }).await;
     let apply = |racer: usize| {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use swarm_core::domain::SessionState::Aggregated;
 use swarm_core::domain::{Attribution, Session, SessionId, StoredTake};
 use swarm_core::rules::Refusal;
-use swarm_core::store::{Aggregation, Filed, TakeQuery, Tenants};
+use swarm_core::store::{Aggregation, Filed, Store, TakeQuery};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -20,7 +20,7 @@ const FILERS: usize = 4;
 /// The members whose amendments each of them files, four each.
 const MEMBERS: usize = 20;
 
-pub async fn session_is_aggregated_once(tenants: Arc<dyn Tenants>) {
+pub async fn session_is_aggregated_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (ada, session) = (tenant.author("ada").await, tenant.convened("subject").await);
     let take = tenant.filed(&ada, &session, "1").await;
@@ -41,7 +41,7 @@ pub async fn session_is_aggregated_once(tenants: Arc<dyn Tenants>) {
 }
 
 /// Its snapshot contains exactly the takes that were filed before, even while others arrive.
-pub async fn aggregation_ends_while_takes_arrive(tenants: Arc<dyn Tenants>) {
+pub async fn aggregation_ends_while_takes_arrive(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let mut authors = tenant.authors(MEMBERS * FILERS).await;

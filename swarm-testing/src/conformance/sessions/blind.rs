@@ -17,10 +17,10 @@ use swarm_core::domain::{
 use swarm_core::proof::opening_entry;
 use swarm_core::rules::advance;
 use swarm_core::store::{
-    Aggregation, Filed, MemberTakeQuery, Saved, SessionChange, TakeQuery, Tenants, Versioned,
+    Aggregation, Filed, MemberTakeQuery, Saved, SessionChange, Store, TakeQuery, Versioned,
 };
 
-pub async fn sealed_take_round_trips(tenants: Arc<dyn Tenants>) {
+pub async fn sealed_take_round_trips(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (ada, session) = (tenant.author("ada").await, blind(&tenant).await);
     expect_eq!(tenant.terms(session.id).await.map(|terms| terms.record.sealed), Some(true));
@@ -61,7 +61,7 @@ async fn expect_read(
 }
 
 /// The entries of the acts come first, and then one of each take of the session, by id.
-pub async fn opening_appends_an_entry_of_each_take_in_order(tenants: Arc<dyn Tenants>) {
+pub async fn opening_appends_an_entry_of_each_take_in_order(tenants: Store) {
     const TAKES: u64 = 36;
     let tenant = TestTenant::fresh(tenants).await;
     let authors = tenant.authors(12).await;
@@ -107,7 +107,7 @@ pub async fn opening_appends_an_entry_of_each_take_in_order(tenants: Arc<dyn Ten
     expect_eq!(tenant.log_size().await, Seq(before.0 + 2 * (2 + TAKES) + 1));
 }
 
-pub async fn stale_opening_appends_nothing(tenants: Arc<dyn Tenants>) {
+pub async fn stale_opening_appends_nothing(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (ada, session) = (tenant.author("ada").await, blind(&tenant).await);
     tenant.filed(&ada, &session, "1").await;
@@ -122,7 +122,7 @@ pub async fn stale_opening_appends_nothing(tenants: Arc<dyn Tenants>) {
 }
 
 /// A first take after it has no seal.
-pub async fn aggregation_opens_a_blind_session(tenants: Arc<dyn Tenants>) {
+pub async fn aggregation_opens_a_blind_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (ada, grace) = (tenant.author("ada").await, tenant.author("grace").await);
     let session = blind(&tenant).await;
@@ -144,7 +144,7 @@ pub async fn aggregation_opens_a_blind_session(tenants: Arc<dyn Tenants>) {
 }
 
 /// Each take that was filed before the opening has one opening entry; the others were not sealed.
-pub async fn racing_takes_are_opened_or_not_sealed(tenants: Arc<dyn Tenants>) {
+pub async fn racing_takes_are_opened_or_not_sealed(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = blind(&tenant).await;
     let authors = tenant.authors(24).await;

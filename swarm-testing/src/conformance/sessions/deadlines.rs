@@ -1,7 +1,5 @@
 //! Changes of deadlines concurrent with takes.
 
-use std::sync::Arc;
-
 use tokio::task::JoinHandle;
 
 use crate::TestTenant;
@@ -10,10 +8,10 @@ use swarm_core::domain::{Attribution, SessionPatch, Timestamp, Version};
 use swarm_core::rules::Refusal;
 use swarm_core::service::Error;
 use swarm_core::store::Saved::{Saved, Stale};
-use swarm_core::store::{SessionChange, Tenants};
+use swarm_core::store::{SessionChange, Store};
 
 /// A take at exactly that time is not after it, and takes in other sessions do not count.
-pub async fn session_save_can_guard_the_time_of_the_last_take(tenants: Arc<dyn Tenants>) {
+pub async fn session_save_can_guard_the_time_of_the_last_take(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let (session, other) = (tenant.convened("subject").await, tenant.convened("other").await);
@@ -44,7 +42,7 @@ pub async fn session_save_can_guard_the_time_of_the_last_take(tenants: Arc<dyn T
 }
 
 /// While deadlines change and takes are filed concurrently, no stored take is late.
-pub async fn moving_deadline_leaves_no_late_takes(tenants: Arc<dyn Tenants>) {
+pub async fn moving_deadline_leaves_no_late_takes(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let mut filing = Vec::new();

@@ -8,7 +8,7 @@ use swarm_core::domain::{
     Attribution, Note, Session, SessionDraft, SessionId, SessionState, SessionSummary, SubjectId,
     Timestamp, Voided,
 };
-use swarm_core::store::{Aggregation, Saved, SessionList, SessionQuery, SummaryQuery, Tenants};
+use swarm_core::store::{Aggregation, Saved, SessionList, SessionQuery, Store, SummaryQuery};
 use tokio::task::yield_now;
 
 use super::{ALL, NONE, full_snapshot, odd_roster, on, sparse_snapshot};
@@ -18,7 +18,7 @@ use crate::{FIRST, TestTenant, moment, odd_texts, race, session_draft};
 /// How many sessions the list has.
 const SESSIONS: u64 = 12;
 
-pub async fn sessions_are_listed_without_snapshots(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_are_listed_without_snapshots(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let ada = tenant.author("ada").await;
     for number in 1..=3 {
@@ -40,7 +40,7 @@ pub async fn sessions_are_listed_without_snapshots(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn session_list_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+pub async fn session_list_is_read_in_one_snapshot(tenants: Store) {
     list_is_read_in_one_snapshot(tenants, |tenant, reader| async move {
         let query = SessionQuery { without_snapshots: reader.is_multiple_of(2), ..ALL };
         tenant.sessions(&query).await.iter().map(|it| it.quorum).collect()
@@ -51,7 +51,7 @@ pub async fn session_list_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
 /// One writer saves each session in turn, the newest first, and no reader sees a save without those before it.
 /// `quorums` is a reader: it lists the quorums of all sessions, the newest session first.
 pub(super) async fn list_is_read_in_one_snapshot<F>(
-    tenants: Arc<dyn Tenants>,
+    tenants: Store,
     quorums: impl Fn(TestTenant, u32) -> F + Copy + Send + 'static,
 ) where
     F: Future<Output = Vec<Option<u32>>> + Send,
@@ -88,7 +88,7 @@ pub(super) async fn list_is_read_in_one_snapshot<F>(
 const SUMMARIES: SummaryQuery =
     SummaryQuery { list: SessionList::All, before: None, after: None, limit: 1_000 };
 
-pub async fn summary_shows_its_session(tenants: Arc<dyn Tenants>) {
+pub async fn summary_shows_its_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.session_summaries(&SUMMARIES).await, []);
     for (number, subject) in odd_texts().into_iter().enumerate() {
@@ -120,7 +120,7 @@ pub async fn summary_shows_its_session(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn summaries_are_found_by_subject(tenants: Arc<dyn Tenants>) {
+pub async fn summaries_are_found_by_subject(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let subjects = odd_texts();
     for subject in subjects.iter().chain(&subjects) {
@@ -137,7 +137,7 @@ pub async fn summaries_are_found_by_subject(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.session_summaries(&SummaryQuery { list, ..SUMMARIES }).await, []);
 }
 
-pub async fn summaries_after_an_id_are_lowest_first(tenants: Arc<dyn Tenants>) {
+pub async fn summaries_after_an_id_are_lowest_first(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for number in 0..12 {
         let subject = if number % 2 == 0 { "even" } else { "odd" };
@@ -163,7 +163,7 @@ pub async fn summaries_after_an_id_are_lowest_first(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.session_summaries(&last).await, []);
 }
 
-pub async fn summaries_are_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+pub async fn summaries_are_read_in_one_snapshot(tenants: Store) {
     list_is_read_in_one_snapshot(tenants, |tenant, _| async move {
         tenant.session_summaries(&SUMMARIES).await.iter().map(|it| it.quorum).collect()
     })
@@ -174,7 +174,7 @@ fn summaries(sessions: &[Arc<Session>]) -> Vec<Arc<SessionSummary>> {
     sessions.iter().map(|session| Arc::new(session.summary())).collect()
 }
 
-pub async fn published_sessions_are_latest_first(tenants: Arc<dyn Tenants>) {
+pub async fn published_sessions_are_latest_first(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(found(&tenant, 9).await, NONE);
     let moments = [-62_135_596_800_000, 9, -1, 0, 253_402_300_799_999, 10, 1_795_000_000_000];
@@ -194,7 +194,7 @@ pub async fn published_sessions_are_latest_first(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.published(1).await, [Arc::new(latest.summary())]);
 }
 
-pub async fn sessions_published_at_the_same_time_are_by_id(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_published_at_the_same_time_are_by_id(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=12 {
         tenant.convened("subject").await;
@@ -206,7 +206,7 @@ pub async fn sessions_published_at_the_same_time_are_by_id(tenants: Arc<dyn Tena
     expect_eq!(found(&tenant, 9).await, [12, 10, 9, 3, 2, 1]);
 }
 
-pub async fn session_saved_again_is_listed_as_published_once(tenants: Arc<dyn Tenants>) {
+pub async fn session_saved_again_is_listed_as_published_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for millis in [2, 1] {
         let session = tenant.convened("subject").await;

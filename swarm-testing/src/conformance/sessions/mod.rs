@@ -25,7 +25,7 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::Refusal;
 use swarm_core::store::Saved::{Saved, Stale};
-use swarm_core::store::{SessionChange, SessionQuery, Tenants, Versioned};
+use swarm_core::store::{SessionChange, SessionQuery, Store, Versioned};
 
 pub use aggregation::*;
 pub use blind::*;
@@ -41,7 +41,7 @@ const ALL: SessionQuery =
 
 const NONE: [u64; 0] = [];
 
-pub async fn unknown_session_is_none(tenants: Arc<dyn Tenants>) {
+pub async fn unknown_session_is_none(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     expect_eq!(tenant.sessions(&ALL).await, []);
     tenant.convened("subject").await;
@@ -50,7 +50,7 @@ pub async fn unknown_session_is_none(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn session_ids_count_from_one(tenants: Arc<dyn Tenants>) {
+pub async fn session_ids_count_from_one(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for number in 1..=12 {
         let date = day(if number % 2 == 0 { "2026-11-21" } else { "2026-11-20" });
@@ -59,7 +59,7 @@ pub async fn session_ids_count_from_one(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn concurrent_sessions_get_consecutive_ids(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_sessions_get_consecutive_ids(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let convene = |racer: usize| {
         let (tenant, subject) = (tenant.clone(), format!("subject {}", racer % 4));
@@ -73,7 +73,7 @@ pub async fn concurrent_sessions_get_consecutive_ids(tenants: Arc<dyn Tenants>) 
     expect_eq!(tenant.sessions(&ALL).await, convened);
 }
 
-pub async fn convened_at_is_the_time_of_the_store(tenants: Arc<dyn Tenants>) {
+pub async fn convened_at_is_the_time_of_the_store(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let before = tenant.now().await;
     let convened = tenant.convened("subject").await.convened_at;
@@ -84,7 +84,7 @@ pub async fn convened_at_is_the_time_of_the_store(tenants: Arc<dyn Tenants>) {
     );
 }
 
-pub async fn session_draft_round_trips(tenants: Arc<dyn Tenants>) {
+pub async fn session_draft_round_trips(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let full = SessionDraft {
         date: day("0000-01-01"),
@@ -139,7 +139,7 @@ fn odd_question() -> Question {
 }
 
 /// Optional fields can be removed and added by later saves.
-pub async fn saved_session_round_trips(tenants: Arc<dyn Tenants>) {
+pub async fn saved_session_round_trips(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let bare = tenant.convened("subject").await;
     let full = Session {
@@ -193,7 +193,7 @@ async fn assert_terms(tenant: &TestTenant, session: &Session) {
     expect_eq!(facts.session, tenant.terms(session.id).await);
 }
 
-pub async fn sessions_are_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_are_newest_first_up_to_the_limit(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=12 {
         tenant.convened("subject").await;
@@ -205,7 +205,7 @@ pub async fn sessions_are_newest_first_up_to_the_limit(tenants: Arc<dyn Tenants>
     }
 }
 
-pub async fn session_pages_are_complete(tenants: Arc<dyn Tenants>) {
+pub async fn session_pages_are_complete(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=12 {
         tenant.convened("subject").await;
@@ -223,7 +223,7 @@ pub async fn session_pages_are_complete(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn session_pages_start_before_any_number(tenants: Arc<dyn Tenants>) {
+pub async fn session_pages_start_before_any_number(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=3 {
         tenant.convened("subject").await;
@@ -237,7 +237,7 @@ pub async fn session_pages_start_before_any_number(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn sessions_are_found_by_day_and_subject(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_are_found_by_day_and_subject(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let another_day = SessionDraft { date: day("2026-11-22"), ..session_draft("subject") };
     tenant.convened("subject").await;
@@ -251,7 +251,7 @@ pub async fn sessions_are_found_by_day_and_subject(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.found(&on("unknown")).await, NONE);
 }
 
-pub async fn odd_subjects_are_distinct(tenants: Arc<dyn Tenants>) {
+pub async fn odd_subjects_are_distinct(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for subject in odd_texts() {
         expect_eq!(tenant.found(&on(&subject)).await, NONE, "{subject:?}");
@@ -261,7 +261,7 @@ pub async fn odd_subjects_are_distinct(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn sessions_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_are_found_by_latest_state(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for _ in 1..=3 {
         tenant.convened("subject").await;
@@ -285,7 +285,7 @@ pub async fn sessions_are_found_by_latest_state(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.found(&SessionQuery { state: Some(Scheduled), ..ALL }).await, [4]);
 }
 
-pub async fn session_change_at_another_version_is_stale(tenants: Arc<dyn Tenants>) {
+pub async fn session_change_at_another_version_is_stale(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     for quorum in 1..12 {
@@ -302,7 +302,7 @@ pub async fn session_change_at_another_version_is_stale(tenants: Arc<dyn Tenants
     expect_eq!(tenant.found(&SessionQuery { state: Some(WindowClosed), ..ALL }).await, NONE);
 }
 
-pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>) {
+pub async fn session_change_does_not_convene_a_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for (id, version) in [(1, 0), (1, 1), (7, 1)] {
         let session = session_draft("subject").convened(SessionId(id), Timestamp::EPOCH);
@@ -323,7 +323,7 @@ pub async fn session_change_does_not_convene_a_session(tenants: Arc<dyn Tenants>
     expect_eq!(tenant.convened("subject").await.id, SessionId(1));
 }
 
-pub async fn concurrent_session_saves_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_session_saves_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let judged = tenant.amended(session.id, |_| {}).await;

@@ -6,9 +6,9 @@ use crate::assertions::expect_eq;
 use crate::{FIRST, TestTenant, odd_texts, race, session_draft};
 use swarm_core::domain::{Attribution, SessionId};
 use swarm_core::rules::convene;
-use swarm_core::store::{Collection, Convocation, SessionQuery, Tenants, Versioned};
+use swarm_core::store::{Collection, Convocation, SessionQuery, Store, Versioned};
 
-pub async fn session_is_convened_once_for_an_occasion(tenants: Arc<dyn Tenants>) {
+pub async fn session_is_convened_once_for_an_occasion(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let plain = tenant.convened("subject").await;
     let convened = tenant.convene_once("first", &convocation()).await.unwrap();
@@ -24,7 +24,7 @@ pub async fn session_is_convened_once_for_an_occasion(tenants: Arc<dyn Tenants>)
     expect_eq!(tenant.sessions(&ALL).await, [third, convened, plain]);
 }
 
-pub async fn occasion_names_its_session(tenants: Arc<dyn Tenants>) {
+pub async fn occasion_names_its_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for (occasion, id) in odd_texts().iter().zip(1..) {
         expect_eq!(tenant.document(Collection::Occasions, occasion).await, None, "{occasion:?}");
@@ -38,7 +38,7 @@ pub async fn occasion_names_its_session(tenants: Arc<dyn Tenants>) {
     expect_eq!(claims.len(), odd_texts().len());
 }
 
-pub async fn concurrent_convocations_for_an_occasion_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_convocations_for_an_occasion_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let convene = |racer: usize| {
         let tenant = tenant.clone();

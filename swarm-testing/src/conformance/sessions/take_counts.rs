@@ -1,6 +1,5 @@
 //! Saves of a session that are guarded by its number of takes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::yield_now;
@@ -11,10 +10,10 @@ use crate::{TestTenant, count, filed};
 use swarm_core::domain::SessionState::{Aggregated, Collecting};
 use swarm_core::domain::{SessionId, TakeId};
 use swarm_core::store::Saved::{Saved, Stale};
-use swarm_core::store::{Filed, SessionChange, Tenants};
+use swarm_core::store::{Filed, SessionChange, Store};
 
 /// All revisions of all members count, but not those in other sessions.
-pub async fn session_save_can_guard_the_number_of_takes(tenants: Arc<dyn Tenants>) {
+pub async fn session_save_can_guard_the_number_of_takes(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (ada, grace) = (tenant.author("ada").await, tenant.author("grace").await);
     let (session, other) = (tenant.convened("subject").await, tenant.convened("other").await);
@@ -35,7 +34,7 @@ pub async fn session_save_can_guard_the_number_of_takes(tenants: Arc<dyn Tenants
 }
 
 /// A save resets neither the number of takes nor the sequences of ids.
-pub async fn session_save_keeps_counters(tenants: Arc<dyn Tenants>) {
+pub async fn session_save_keeps_counters(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -58,7 +57,7 @@ pub async fn session_save_keeps_counters(tenants: Arc<dyn Tenants>) {
 }
 
 /// Later takes are stale.
-pub async fn aggregation_includes_exactly_the_takes_filed_before_it(tenants: Arc<dyn Tenants>) {
+pub async fn aggregation_includes_exactly_the_takes_filed_before_it(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let authors = tenant.authors(16).await;
     for round in 0..16 {

@@ -1,7 +1,5 @@
 //! Sessions that are withdrawn.
 
-use std::sync::Arc;
-
 use super::{ALL, NONE, on};
 use crate::assertions::{ensure, expect_eq};
 use crate::{TestTenant, race};
@@ -10,12 +8,12 @@ use swarm_core::domain::{Attribution, SessionId};
 use swarm_core::rules::withdraw;
 use swarm_core::store::Saved::{Saved, Stale};
 use swarm_core::store::{
-    Countable, Filed, Saved as Outcome, SessionChange, SessionList, SessionQuery, SummaryQuery,
-    TakeQuery, Tenants,
+    Countable, Filed, Saved as Outcome, SessionChange, SessionList, SessionQuery, Store,
+    SummaryQuery, TakeQuery,
 };
 
 /// No read finds it, and its id is not used again, whether or not it was the highest.
-pub async fn withdrawn_session_is_found_by_no_read(tenants: Arc<dyn Tenants>) {
+pub async fn withdrawn_session_is_found_by_no_read(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let first = tenant.convened("subject").await;
@@ -58,7 +56,7 @@ pub async fn withdrawn_session_is_found_by_no_read(tenants: Arc<dyn Tenants>) {
 }
 
 /// The only session of its day and subject leaves nothing behind that takes could be filed in.
-pub async fn session_withdrawn_last_leaves_its_day_empty(tenants: Arc<dyn Tenants>) {
+pub async fn session_withdrawn_last_leaves_its_day_empty(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let (session, other) = (tenant.convened("subject").await, tenant.convened("other").await);
@@ -69,7 +67,7 @@ pub async fn session_withdrawn_last_leaves_its_day_empty(tenants: Arc<dyn Tenant
     tenant.filed(&author, &other, "nonce").await;
 }
 
-pub async fn session_with_takes_is_not_withdrawn(tenants: Arc<dyn Tenants>) {
+pub async fn session_with_takes_is_not_withdrawn(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -82,7 +80,7 @@ pub async fn session_with_takes_is_not_withdrawn(tenants: Arc<dyn Tenants>) {
 }
 
 /// Of a withdrawal and takes that race, either the withdrawal is committed or a take.
-pub async fn session_is_withdrawn_or_filed_in(tenants: Arc<dyn Tenants>) {
+pub async fn session_is_withdrawn_or_filed_in(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let authors = tenant.authors(8).await;
     for round in 0..16 {

@@ -6,10 +6,10 @@ use crate::assertions::ensure;
 use crate::conformance::exact_deadline::meet;
 use crate::{Author, TestTenant, judged, race};
 use swarm_core::domain::{Revision, Session, SessionTerms, Timestamp};
-use swarm_core::store::{Basis, Filed, Tenants};
+use swarm_core::store::{Basis, Filed, Store};
 
 /// A filing is not late one millisecond too early.
-pub async fn filing_commits_exactly_at_its_deadline(tenants: Arc<dyn Tenants>) {
+pub async fn filing_commits_exactly_at_its_deadline(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let authors = tenant.authors(32).await;
     let (tenant, authors) = (&tenant, &authors);
@@ -54,7 +54,7 @@ const MAX_COMMIT_MILLIS: i64 = 30_000;
 
 /// The time is read in the critical section, not before waiting for it: no reader misses a take
 /// long after its time.
-pub async fn take_time_is_the_time_of_its_commit(tenants: Arc<dyn Tenants>) {
+pub async fn take_time_is_the_time_of_its_commit(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let mut authors = Vec::new();

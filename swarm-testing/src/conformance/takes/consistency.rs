@@ -8,11 +8,11 @@ use tokio::task::yield_now;
 use crate::assertions::ensure;
 use crate::{Author, TestTenant, race};
 use swarm_core::domain::{Session, SessionId, StoredTake};
-use swarm_core::store::{Basis, TakeQuery, Tenants, Versioned};
+use swarm_core::store::{Basis, Store, TakeQuery, Versioned};
 
 /// A writer repeatedly saves the session, then the member, then files a take. Concurrent readers
 /// must see the facts at a single point in time.
-pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+pub async fn basis_is_read_in_one_snapshot(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = Arc::new(tenant.author("ada").await);
     for round in 0..12_u64 {
@@ -39,7 +39,7 @@ pub async fn basis_is_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
 }
 
 /// The same of a session and its takes.
-pub async fn session_and_takes_are_read_in_one_snapshot(tenants: Arc<dyn Tenants>) {
+pub async fn session_and_takes_are_read_in_one_snapshot(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = Arc::new(tenant.author("ada").await);
     for _ in 0..12 {

@@ -8,9 +8,9 @@ use swarm_core::domain::MemberState::{Claimed, Inactive};
 use swarm_core::domain::{AttemptId, Revision, SessionDraft, SessionState, SessionTerms, TakeId};
 use swarm_core::rules::judge;
 use swarm_core::store::Filed::{Late, NonceUsed, RevisionTaken, Stale};
-use swarm_core::store::{Basis, Tenants};
+use swarm_core::store::{Basis, Store};
 
-pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Tenants>) {
+pub async fn repeated_attempt_gets_the_original_result(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -26,9 +26,7 @@ pub async fn repeated_attempt_gets_the_original_result(tenants: Arc<dyn Tenants>
     expect_eq!(tenant.takes(session.id).await.len(), 2);
 }
 
-pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(
-    tenants: Arc<dyn Tenants>,
-) {
+pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -45,7 +43,7 @@ pub async fn repeated_attempt_after_the_deadline_gets_the_original_result(
     expect_eq!(filed(tenant.file(&again).await), take);
 }
 
-pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn Tenants>) {
+pub async fn filing_is_stale_when_the_member_changed(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -56,7 +54,7 @@ pub async fn filing_is_stale_when_the_member_changed(tenants: Arc<dyn Tenants>) 
     expect_eq!(tenant.filed(&author, &session, "nonce").await.id, TakeId(1));
 }
 
-pub async fn filing_is_stale_when_the_session_changed(tenants: Arc<dyn Tenants>) {
+pub async fn filing_is_stale_when_the_session_changed(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -69,7 +67,7 @@ pub async fn filing_is_stale_when_the_session_changed(tenants: Arc<dyn Tenants>)
 
 /// Sessions of other days or subjects do not matter. Judged again, the take is filed in the newer
 /// session.
-pub async fn filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tenants>) {
+pub async fn filing_is_stale_when_there_is_a_newer_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     for round in 0..11 {
@@ -92,7 +90,7 @@ pub async fn filing_is_stale_when_there_is_a_newer_session(tenants: Arc<dyn Tena
 }
 
 /// A filing is committed to the newest session, or not at all.
-pub async fn no_take_is_filed_after_a_newer_session(tenants: Arc<dyn Tenants>) {
+pub async fn no_take_is_filed_after_a_newer_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let authors = tenant.authors(16).await;
     for round in 0..16 {
@@ -114,7 +112,7 @@ pub async fn no_take_is_filed_after_a_newer_session(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn filing_commits_before_its_deadline(tenants: Arc<dyn Tenants>) {
+pub async fn filing_commits_before_its_deadline(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -123,7 +121,7 @@ pub async fn filing_commits_before_its_deadline(tenants: Arc<dyn Tenants>) {
     tenant.filed(&author, &session, "nonce").await;
 }
 
-pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
+pub async fn filing_is_late_after_its_deadline(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.closed("subject").await;
@@ -138,7 +136,7 @@ pub async fn filing_is_late_after_its_deadline(tenants: Arc<dyn Tenants>) {
 }
 
 /// The store compares with the guard of the filing, not with the session's record.
-pub async fn deadline_guard_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
+pub async fn deadline_guard_is_that_of_the_filing(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let (open, closed) = (tenant.convened("open").await, tenant.closed("closed").await);
@@ -154,7 +152,7 @@ pub async fn deadline_guard_is_that_of_the_filing(tenants: Arc<dyn Tenants>) {
 }
 
 /// A nonce also counts in other sessions.
-pub async fn nonce_is_used_once_per_member(tenants: Arc<dyn Tenants>) {
+pub async fn nonce_is_used_once_per_member(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let sessions = [tenant.convened("subject").await, tenant.convened("other").await];
@@ -174,7 +172,7 @@ pub async fn nonce_is_used_once_per_member(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.filed(&author, &sessions[1], "fresh").await.id, TakeId(2));
 }
 
-pub async fn nonce_stays_used_in_every_member_state(tenants: Arc<dyn Tenants>) {
+pub async fn nonce_stays_used_in_every_member_state(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -191,7 +189,7 @@ pub async fn nonce_stays_used_in_every_member_state(tenants: Arc<dyn Tenants>) {
 }
 
 /// Some ids and nonces give the same text when concatenated.
-pub async fn nonces_of_members_are_independent(tenants: Arc<dyn Tenants>) {
+pub async fn nonces_of_members_are_independent(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let members = ["a", "a:b", "ab", "a\0b", "{a}", "1", "11"];
@@ -205,7 +203,7 @@ pub async fn nonces_of_members_are_independent(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn odd_nonces_are_distinct(tenants: Arc<dyn Tenants>) {
+pub async fn odd_nonces_are_distinct(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let longest = ["a", "b"].map(|last| "\u{1f680}".repeat(199) + last);
@@ -222,7 +220,7 @@ pub async fn odd_nonces_are_distinct(tenants: Arc<dyn Tenants>) {
 }
 
 /// Some session numbers and member ids give the same text when concatenated.
-pub async fn revisions_count_per_member_and_session(tenants: Arc<dyn Tenants>) {
+pub async fn revisions_count_per_member_and_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let mut sessions = Vec::new();
     for subject in 1..=12 {
@@ -240,7 +238,7 @@ pub async fn revisions_count_per_member_and_session(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn revision_is_taken_once(tenants: Arc<dyn Tenants>) {
+pub async fn revision_is_taken_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -256,7 +254,7 @@ pub async fn revision_is_taken_once(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.filed(&author, &next, "lost 1").await.id, TakeId(6));
 }
 
-pub async fn revision_cannot_be_skipped(tenants: Arc<dyn Tenants>) {
+pub async fn revision_cannot_be_skipped(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -270,7 +268,7 @@ pub async fn revision_cannot_be_skipped(tenants: Arc<dyn Tenants>) {
 }
 
 /// A filing that violates every guard is corrected step by step.
-pub async fn filing_guards_are_checked_in_order(tenants: Arc<dyn Tenants>) {
+pub async fn filing_guards_are_checked_in_order(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let (session, other) = (tenant.closed("subject").await, tenant.convened("other").await);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::assertions::expect_eq;
 use crate::{TestTenant, odd_texts};
 use swarm_core::domain::{Roster, RosterEntry, SessionId, StoredTake, Take, TakeId};
-use swarm_core::store::{MemberTake, MemberTakeQuery, TakeContext, TakeQuery, Tenants};
+use swarm_core::store::{MemberTake, MemberTakeQuery, Store, TakeContext, TakeQuery};
 
-pub async fn latest_takes_are_one_per_member(tenants: Arc<dyn Tenants>) {
+pub async fn latest_takes_are_one_per_member(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let authors = [tenant.author("ada").await, tenant.author("grace").await];
     let sessions = [tenant.convened("subject").await, tenant.convened("other").await];
@@ -26,7 +26,7 @@ pub async fn latest_takes_are_one_per_member(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn session_authors_are_listed_once(tenants: Arc<dyn Tenants>) {
+pub async fn session_authors_are_listed_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let [ada, grace] = [tenant.author("ada").await, tenant.author("grace").await];
     let session = tenant.convened("subject").await;
@@ -46,7 +46,7 @@ pub async fn session_authors_are_listed_once(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.session_authors(SessionId(3)).await, None);
 }
 
-pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
+pub async fn latest_take_pages_are_complete(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let mut latest = Vec::new();
@@ -71,7 +71,7 @@ pub async fn latest_take_pages_are_complete(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>) {
+pub async fn take_context_has_revisions_and_neighbours(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let [ada, grace, hedy] =
         [tenant.author("ada").await, tenant.author("grace").await, tenant.author("a:b").await];
@@ -109,7 +109,7 @@ pub async fn take_context_has_revisions_and_neighbours(tenants: Arc<dyn Tenants>
     expect_eq!(tenant.take_context(TakeId(8)).await, None);
 }
 
-pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenants>) {
+pub async fn member_takes_are_the_latest_of_each_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let [ada, grace] = [tenant.author("ada").await, tenant.author("grace").await];
     let mut sessions = Vec::new();
@@ -148,7 +148,7 @@ pub async fn member_takes_are_the_latest_of_each_session(tenants: Arc<dyn Tenant
     expect_eq!(tenant.member_takes(&nobody).await, []);
 }
 
-pub async fn member_takes_say_whether_they_were_expected(tenants: Arc<dyn Tenants>) {
+pub async fn member_takes_say_whether_they_were_expected(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let mut entries = Vec::new();

@@ -10,7 +10,7 @@ use swarm_core::domain::{
 };
 use swarm_core::rules::{erase_texts, restore, withhold};
 use swarm_core::store::{
-    Aggregation, MemberTakeQuery, TakeMark, TakeMarks, TakeQuery, Tenants, Versioned,
+    Aggregation, MemberTakeQuery, Store, TakeMark, TakeMarks, TakeQuery, Versioned,
 };
 
 const BODY: &str = "what was said \u{1f680}\0";
@@ -50,7 +50,7 @@ async fn read(tenant: &TestTenant, take: TakeId) -> Arc<Take> {
     found
 }
 
-pub async fn take_marks_round_trip(tenants: Arc<dyn Tenants>) {
+pub async fn take_marks_round_trip(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let take = said(&tenant, &author, &session_draft("subject")).await;
@@ -89,7 +89,7 @@ pub async fn take_marks_round_trip(tenants: Arc<dyn Tenants>) {
 }
 
 /// An aggregation knows the marks, as far as it does not write the texts that they withhold.
-pub async fn take_marks_count_for_aggregations(tenants: Arc<dyn Tenants>) {
+pub async fn take_marks_count_for_aggregations(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let take = said(&tenant, &author, &session_draft("subject")).await;
@@ -109,7 +109,7 @@ pub async fn take_marks_count_for_aggregations(tenants: Arc<dyn Tenants>) {
     expect_eq!(snapshot.original, None);
 }
 
-pub async fn take_marks_at_another_version_are_stale(tenants: Arc<dyn Tenants>) {
+pub async fn take_marks_at_another_version_are_stale(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let take = said(&tenant, &author, &session_draft("subject")).await;
@@ -137,7 +137,7 @@ async fn revisions(tenant: &TestTenant, take: TakeId) -> Vec<Arc<Take>> {
 }
 
 /// Digests, signatures and revisions stay.
-pub async fn erased_texts_are_gone(tenants: Arc<dyn Tenants>) {
+pub async fn erased_texts_are_gone(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let drafts = [session_draft("subject"), SessionDraft { blind: true, ..session_draft("blind") }];
@@ -200,7 +200,7 @@ pub async fn erased_texts_are_gone(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn take_marks_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn take_marks_are_isolated_by_tenant(tenants: Store) {
     let (own, other) = (TestTenant::fresh(tenants.clone()).await, TestTenant::fresh(tenants).await);
     let mut takes = Vec::new();
     for tenant in [&own, &other] {

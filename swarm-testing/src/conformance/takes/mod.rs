@@ -18,7 +18,7 @@ use swarm_core::domain::{
     TakeDraft, TakeId, TakeOnFile, Weight, Weights,
 };
 use swarm_core::proof::{canonical, verify};
-use swarm_core::store::Tenants;
+use swarm_core::store::Store;
 
 pub use clock::*;
 pub use consistency::*;
@@ -28,7 +28,7 @@ pub use marks::*;
 pub use races::*;
 pub use refused_writes::*;
 
-pub async fn basis_of_unknown_token_and_session_has_only_the_time(tenants: Arc<dyn Tenants>) {
+pub async fn basis_of_unknown_token_and_session_has_only_the_time(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let (author, stranger) = (tenant.author("ada").await, Author::named("grace"));
     let session = tenant.convened("subject").await;
@@ -54,7 +54,7 @@ pub async fn basis_of_unknown_token_and_session_has_only_the_time(tenants: Arc<d
     );
 }
 
-pub async fn basis_has_members_in_every_state(tenants: Arc<dyn Tenants>) {
+pub async fn basis_has_members_in_every_state(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -70,7 +70,7 @@ pub async fn basis_has_members_in_every_state(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn basis_has_the_newest_session_of_the_day(tenants: Arc<dyn Tenants>) {
+pub async fn basis_has_the_newest_session_of_the_day(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     for number in 1..=11 {
@@ -83,7 +83,7 @@ pub async fn basis_has_the_newest_session_of_the_day(tenants: Arc<dyn Tenants>) 
     }
 }
 
-pub async fn basis_has_the_session_of_the_requested_day(tenants: Arc<dyn Tenants>) {
+pub async fn basis_has_the_session_of_the_requested_day(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let mut sessions = Vec::new();
@@ -96,7 +96,7 @@ pub async fn basis_has_the_session_of_the_requested_day(tenants: Arc<dyn Tenants
     }
 }
 
-pub async fn basis_distinguishes_odd_subjects(tenants: Arc<dyn Tenants>) {
+pub async fn basis_distinguishes_odd_subjects(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let mut sessions = Vec::new();
@@ -111,7 +111,7 @@ pub async fn basis_distinguishes_odd_subjects(tenants: Arc<dyn Tenants>) {
 }
 
 /// All fields are unchanged byte for byte, so that the signature still verifies.
-pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
+pub async fn take_round_trips(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("a:{b}*\0").await;
     let session = tenant.convened("\u{1f680}\0\n{a}").await;
@@ -141,7 +141,7 @@ pub async fn take_round_trips(tenants: Arc<dyn Tenants>) {
 }
 
 /// Each take names the revision that superseded it.
-pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Arc<dyn Tenants>) {
+pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let authors = [tenant.author("ada").await, tenant.author("grace").await];
     let sessions = [tenant.convened("subject").await, tenant.convened("other").await];
@@ -169,7 +169,7 @@ pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Arc<dyn T
     }
 }
 
-pub async fn unknown_take_is_none(tenants: Arc<dyn Tenants>) {
+pub async fn unknown_take_is_none(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -180,7 +180,7 @@ pub async fn unknown_take_is_none(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn filing_does_not_change_member_or_session(tenants: Arc<dyn Tenants>) {
+pub async fn filing_does_not_change_member_or_session(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;

@@ -8,9 +8,9 @@ use swarm_core::domain::TakeId;
 use swarm_core::rules::Refusal;
 use swarm_core::service::SubmitError;
 use swarm_core::store::Filed::{NonceUsed, RevisionTaken};
-use swarm_core::store::Tenants;
+use swarm_core::store::Store;
 
-pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -24,7 +24,7 @@ pub async fn concurrent_repeats_of_an_attempt_file_once(tenants: Arc<dyn Tenants
     expect_eq!(tenant.takes(session.id).await, takes[..1]);
 }
 
-pub async fn concurrent_filings_of_one_revision_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_filings_of_one_revision_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -43,7 +43,7 @@ pub async fn concurrent_filings_of_one_revision_commit_once(tenants: Arc<dyn Ten
     }
 }
 
-pub async fn concurrent_filings_with_one_nonce_commit_once(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_filings_with_one_nonce_commit_once(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let sessions = [tenant.convened("subject").await, tenant.convened("other").await];
@@ -58,7 +58,7 @@ pub async fn concurrent_filings_with_one_nonce_commit_once(tenants: Arc<dyn Tena
     expect_eq!(first.await.len() + second.await.len(), 1);
 }
 
-pub async fn concurrent_members_all_file(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_members_all_file(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let mut filings = Vec::new();
@@ -75,7 +75,7 @@ pub async fn concurrent_members_all_file(tenants: Arc<dyn Tenants>) {
 }
 
 /// Through the service: some nonces are used twice, and a member may file five takes.
-pub async fn concurrent_submissions_get_consecutive_revisions(tenants: Arc<dyn Tenants>) {
+pub async fn concurrent_submissions_get_consecutive_revisions(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     for round in 0..4 {
@@ -109,7 +109,7 @@ pub async fn concurrent_submissions_get_consecutive_revisions(tenants: Arc<dyn T
 }
 
 /// So a client that lost the response learns that its take was filed.
-pub async fn replay_returns_the_original_take(tenants: Arc<dyn Tenants>) {
+pub async fn replay_returns_the_original_take(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;

@@ -11,11 +11,11 @@ use swarm_core::domain::{Member, MessageId, Session, SessionId, SessionTerms, Ti
 use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::Collection::Subjects;
 use swarm_core::store::{
-    Basis, DocumentDraft, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Tenants,
+    Basis, DocumentDraft, Filed, MemberSaved, MessageChange, Put, Saved, SessionChange, Store,
 };
 
 /// This must hold even if a store commits writes in batches, for every kind of refusal.
-pub async fn refused_write_does_not_affect_others(tenants: Arc<dyn Tenants>) {
+pub async fn refused_write_does_not_affect_others(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let authors = tenant.authors(8).await;
     let _ = tenant.put_document(Subjects, &document("there")).await;

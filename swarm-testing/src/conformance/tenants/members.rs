@@ -10,10 +10,10 @@ use swarm_core::domain::{Challenge, Lens, Member, MemberState, Version};
 use swarm_core::store::MemberSaved::{KeyHeld, Saved, Stale};
 use swarm_core::store::{
     self, ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, MemberRemoval,
-    ProvenChallenge, Tenants,
+    ProvenChallenge, Store,
 };
 
-pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn members_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, mark) in both(&pair) {
         tenant.create(&marked(mark)).await;
@@ -28,7 +28,7 @@ pub async fn members_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 /// Writes and versions of the other tenant have no effect.
-pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn member_saves_are_isolated_by_tenant(tenants: Store) {
     let [one, other] = two_tenants(tenants).await;
     for tenant in [&one, &other] {
         tenant.create(&applicant("ada")).await;
@@ -50,7 +50,7 @@ pub async fn member_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     expect_eq!(other.save_member(&creation(&applicant("grace"))).await, Saved);
 }
 
-pub async fn member_removals_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn member_removals_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, mark) in both(&pair) {
         tenant.create(&marked(mark)).await;
@@ -61,7 +61,7 @@ pub async fn member_removals_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     expect_eq!(other.bearer(&secret("ada")).await, Some(Arc::new(marked("other"))));
 }
 
-pub async fn held_keys_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn held_keys_are_isolated_by_tenant(tenants: Store) {
     let [one, other] = two_tenants(tenants).await;
     let with_the_key =
         |name: &str| creation(&Member { public_key: Some(key("ada")), ..applicant(name) });
@@ -74,7 +74,7 @@ pub async fn held_keys_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     expect_eq!(one.save_member(&with_the_key("hedy")).await, Saved);
 }
 
-pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn tokens_are_isolated_by_tenant(tenants: Store) {
     let [one, other] = two_tenants(tenants).await;
     for tenant in [&one, &other] {
         tenant.create(&claimed("ada")).await;
@@ -85,7 +85,7 @@ pub async fn tokens_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     expect_eq!(other.bearer(&secret("new")).await, None);
 }
 
-pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn live_challenges_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, mark) in both(&pair) {
         tenant.create(&applicant("ada")).await;
@@ -111,7 +111,7 @@ pub async fn live_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn reusable_challenges_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn reusable_challenges_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for _ in 0..2 {
         for (tenant, mark) in both(&pair) {

@@ -13,7 +13,7 @@ use swarm_core::domain::{
 use swarm_core::store::Collection::Subjects;
 use swarm_core::store::{
     ChallengeSlot, Document, DocumentDraft, DocumentGuard, DocumentQuery, DocumentQuota,
-    MemberChange, MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Tenants,
+    MemberChange, MemberSaved, MessageChange, Put, Saved, SessionChange, SessionQuery, Store,
 };
 use tokio::task::spawn_blocking;
 
@@ -24,13 +24,13 @@ pub use members::*;
 pub use sessions::*;
 pub use takes::*;
 
-pub async fn store_is_ready(tenants: Arc<dyn Tenants>) {
+pub async fn store_is_ready(tenants: Store) {
     let ready = tenants.ready().await;
     ensure!(ready.is_ok(), "a store that is ready", ready);
 }
 
 /// Both tenants can use the same names, keys, tokens and nonces, and their ids count from 1.
-pub async fn tenants_share_nothing(tenants: Arc<dyn Tenants>) {
+pub async fn tenants_share_nothing(tenants: Store) {
     for tenant in alike(tenants).await {
         let author = tenant.author("ada").await;
         let session = tenant.convened("subject").await;
@@ -53,7 +53,7 @@ pub async fn tenants_share_nothing(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn records_are_invisible_to_other_tenants(tenants: Arc<dyn Tenants>) {
+pub async fn records_are_invisible_to_other_tenants(tenants: Store) {
     let [tenant, others @ ..] = alike(tenants).await;
     let author = tenant.author("ada").await;
     let session = tenant.convened("subject").await;
@@ -78,8 +78,8 @@ pub async fn records_are_invisible_to_other_tenants(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn tenant_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
-    let tenant = TestTenant::fresh(Arc::clone(&tenants)).await;
+pub async fn tenant_opened_twice_is_the_same(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants.clone()).await;
     let author = tenant.author("ada").await;
     let again = TestTenant::open(tenants, tenant.id.clone());
     expect_eq!(again.all_members().await, tenant.all_members().await);
@@ -88,7 +88,7 @@ pub async fn tenant_opened_twice_is_the_same(tenants: Arc<dyn Tenants>) {
     expect_eq!(tenant.takes(session.id).await, [take]);
 }
 
-pub async fn dry_run_is_judged_and_writes_nothing(tenants: Arc<dyn Tenants>) {
+pub async fn dry_run_is_judged_and_writes_nothing(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let session = tenant.convened("subject").await;
     let (position, on_file) = (tenant.log_position().await, tenant.session(session.id).await);
@@ -105,18 +105,18 @@ pub async fn dry_run_is_judged_and_writes_nothing(tenants: Arc<dyn Tenants>) {
     expect_eq!(dry.save_session(&change).await, Saved::Stale, "of the version before");
 }
 
-pub async fn tenant_opened_concurrently_is_the_same(tenants: Arc<dyn Tenants>) {
-    let fresh = TestTenant::fresh(Arc::clone(&tenants)).await.id;
+pub async fn tenant_opened_concurrently_is_the_same(tenants: Store) {
+    let fresh = TestTenant::fresh(tenants.clone()).await.id;
     let arrived = Arc::new(AtomicUsize::new(0));
     let open_all = |_| {
-        let (tenants, fresh, arrived) = (Arc::clone(&tenants), fresh.clone(), Arc::clone(&arrived));
+        let (tenants, fresh, arrived) = (tenants.clone(), fresh.clone(), Arc::clone(&arrived));
         let open = move |number: usize| {
             let name = TenantId::parse(format!("{fresh}-raced-{number}")).unwrap();
             arrived.fetch_add(1, Ordering::SeqCst);
             while arrived.load(Ordering::SeqCst) < 2 * (number + 1) {
                 std::thread::yield_now();
             }
-            TestTenant::open(Arc::clone(&tenants), name)
+            TestTenant::open(tenants.clone(), name)
         };
         // Opening is not `async`, so concurrency needs threads.
         spawn_blocking(|| (0..500).map(open).collect::<Vec<TestTenant>>())
@@ -143,19 +143,19 @@ fn document() -> DocumentDraft {
 }
 
 /// New tenants whose names have a common prefix.
-async fn alike(tenants: Arc<dyn Tenants>) -> [TestTenant; 4] {
-    let tenant = TestTenant::fresh(Arc::clone(&tenants)).await;
+async fn alike(tenants: Store) -> [TestTenant; 4] {
+    let tenant = TestTenant::fresh(tenants.clone()).await;
     let [dash, letter, word] = ["-", "x", "-members"].map(|more| {
         let name = TenantId::parse(format!("{}{more}", tenant.id)).unwrap();
-        TestTenant::open(Arc::clone(&tenants), name)
+        TestTenant::open(tenants.clone(), name)
     });
     [tenant, dash, letter, word]
 }
 
 /// Two new tenants. A case stores records with the same ids, keys, tokens and nonces in both and
 /// reads both, so a method that ignores its tenant fails in one of them.
-async fn two_tenants(tenants: Arc<dyn Tenants>) -> [TestTenant; 2] {
-    let one = TestTenant::fresh(Arc::clone(&tenants)).await;
+async fn two_tenants(tenants: Store) -> [TestTenant; 2] {
+    let one = TestTenant::fresh(tenants.clone()).await;
     let other = TenantId::parse(format!("{}-x", one.id)).unwrap();
     let other = TestTenant::open(tenants, other);
     [one, other]
@@ -166,7 +166,7 @@ fn both(pair: &[TestTenant; 2]) -> [(&TestTenant, &'static str); 2] {
     [(&pair[0], "one"), (&pair[1], "other")]
 }
 
-pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn documents_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let mut own = [vec![], vec![]];
     for key in ["a", "b"] {
@@ -187,7 +187,7 @@ pub async fn documents_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 /// Keys, ids and versions of members of the other tenant have no effect.
-pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn document_writes_are_isolated_by_tenant(tenants: Store) {
     let [one, other] = two_tenants(tenants).await;
     for tenant in [&one, &other] {
         tenant.create(&applicant("ada")).await;
@@ -207,7 +207,7 @@ pub async fn document_writes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn document_sizes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn document_sizes_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let quota = Some(DocumentQuota::default().with_max_bytes(8));
     for (tenant, _) in both(&pair) {
@@ -244,7 +244,7 @@ fn written(outcome: Put) -> Document {
     }
 }
 
-pub async fn mail_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn mail_is_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, mark) in both(&pair) {
         for name in ["ada", "grace"] {
@@ -278,7 +278,7 @@ pub async fn mail_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     expect_eq!(other.save_message(&change).await, Saved::Saved, "whatever became of the other's");
 }
 
-pub async fn log_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn log_is_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for ((tenant, _), saves) in both(&pair).into_iter().zip([1, 2]) {
         let session = tenant.convened("subject").await;

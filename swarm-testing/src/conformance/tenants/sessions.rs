@@ -8,12 +8,12 @@ use crate::{Author, TestTenant, session_draft};
 use swarm_core::domain::SessionState::{Aggregated, Collecting, Published};
 use swarm_core::domain::{Attribution, Session, SessionDraft, SessionId, Version};
 use swarm_core::store::Saved::{Saved, Stale};
-use swarm_core::store::{Aggregation, SessionChange, SessionQuery, SummaryQuery, Tenants};
+use swarm_core::store::{Aggregation, SessionChange, SessionQuery, Store, SummaryQuery};
 
 const ALL: SessionQuery =
     SessionQuery { on: None, state: None, before: None, limit: 9, without_snapshots: false };
 
-pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn sessions_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let mut own = [vec![], vec![]];
     for number in [1, 2] {
@@ -45,7 +45,7 @@ pub async fn sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     expect_eq!(pair[0].session(SessionId(3)).await, None);
 }
 
-pub async fn published_sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn published_sessions_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, _) in both(&pair) {
         for number in [1, 2] {
@@ -65,7 +65,7 @@ pub async fn published_sessions_are_isolated_by_tenant(tenants: Arc<dyn Tenants>
 }
 
 /// Writes, versions and takes of the other tenant have no effect.
-pub async fn session_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn session_saves_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let [one, other] = &pair;
     for (tenant, _) in both(&pair) {
@@ -84,7 +84,7 @@ pub async fn session_saves_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     expect_eq!(one.session(SessionId(1)).await.map(|it| it.version), Some(Version(4)));
 }
 
-pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn take_counts_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, _) in both(&pair) {
         marked(tenant, 1).await;
@@ -113,7 +113,7 @@ pub async fn take_counts_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     }
 }
 
-pub async fn aggregations_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn aggregations_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     for (tenant, _) in both(&pair) {
         marked(tenant, 1).await;

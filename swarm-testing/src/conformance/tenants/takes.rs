@@ -10,10 +10,10 @@ use swarm_core::domain::{
     TakeDraft, TakeId, TakeOnFile,
 };
 use swarm_core::rules::judge;
-use swarm_core::store::{MemberTakeQuery, TakeQuery, Tenants};
+use swarm_core::store::{MemberTakeQuery, Store, TakeQuery};
 
 /// Each fact of a basis differs between the two tenants.
-pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn basis_is_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let ada = filled(&pair).await;
     pair[1].edit(&id("ada"), |ada| ada.lens = Lens::parse("other").unwrap()).await;
@@ -39,7 +39,7 @@ pub async fn basis_is_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
 }
 
 /// Attempts, nonces, revisions, versions and newer sessions of the other tenant have no effect.
-pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn filings_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let ada = filled(&pair).await;
     let [one, other] = &pair;
@@ -63,7 +63,7 @@ pub async fn filings_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
     expect_eq!(one.takes(SessionId(3)).await, []);
 }
 
-pub async fn takes_are_isolated_by_tenant(tenants: Arc<dyn Tenants>) {
+pub async fn takes_are_isolated_by_tenant(tenants: Store) {
     let pair = two_tenants(tenants).await;
     let mut own = [vec![], vec![]];
     for (((tenant, mark), own), nonces) in

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::transfer_store::TransferStore;
 use crate::assertions::{ensure, expect_eq};
 use crate::committee::{self, TestCommittee};
 use crate::{
@@ -19,7 +18,7 @@ use swarm_core::rules;
 use swarm_core::rules::Reminder;
 use swarm_core::store::{
     Aggregation, Collection, DocumentDraft, MemberChange, MemberSaved, MessageChange, Put, Queued,
-    QueuedMail, Saved,
+    QueuedMail, Saved, Store,
 };
 
 pub(super) struct FilledTenant {
@@ -37,7 +36,7 @@ pub(super) struct FilledTenant {
 }
 
 impl FilledTenant {
-    pub(super) async fn of(store: &Arc<impl TransferStore>) -> Self {
+    pub(super) async fn of(store: &Store) -> Self {
         let tenant = TestTenant::fresh(store.clone()).await;
         log_scenario_in(&tenant.id, store.clone(), store.clone(), || ()).await;
         people(&tenant).await;

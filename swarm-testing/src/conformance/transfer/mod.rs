@@ -2,7 +2,6 @@
 
 mod filled_tenant;
 mod reads;
-mod transfer_store;
 
 use std::sync::Arc;
 
@@ -15,16 +14,15 @@ use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{Member, MessageId, Seq, SessionId, TakeId};
 use swarm_core::store::{
     Basis, Collection, CommitteeDayChange, CommitteeFiled, DocumentDraft, DocumentQuota, Filed,
-    MemberChange, MemberSaved, Put, Restored, Stored,
+    MemberChange, MemberSaved, Put, Restored, Store, Stored,
 };
-pub use transfer_store::TransferStore;
 
 /// Challenges do not count: anybody may request one.
-pub async fn unused_tenant_has_only_a_head(store: Arc<impl TransferStore>) {
+pub async fn unused_tenant_has_only_a_head(store: Store) {
     let tenant = TestTenant::fresh(store.clone()).await;
     let challenge = tenant.live_challenge("challenge").await;
     tenant.set_challenge(&swarm_core::store::ChallengeSlot::Decoy, &challenge).await;
-    let dumped = dumped(&*store, &tenant.id).await;
+    let dumped = dumped(store, &tenant.id).await;
     let [Stored::Head(head)] = dumped.as_slice() else {
         return ensure!(false, "only a head", dumped);
     };
@@ -32,7 +30,7 @@ pub async fn unused_tenant_has_only_a_head(store: Arc<impl TransferStore>) {
     ensure!(!store.tenants().await.unwrap().contains(&tenant.id), "not listed", tenant.id);
 }
 
-pub async fn used_tenants_are_listed_by_id(store: Arc<impl TransferStore>) {
+pub async fn used_tenants_are_listed_by_id(store: Store) {
     let applied = TestTenant::fresh(store.clone()).await;
     applied.create(&applicant("ada")).await;
     let convened = TestTenant::fresh(store.clone()).await;
@@ -47,15 +45,15 @@ pub async fn used_tenants_are_listed_by_id(store: Arc<impl TransferStore>) {
     }
 }
 
-pub async fn restored_tenant_dumps_the_same(store: Arc<impl TransferStore>) {
+pub async fn restored_tenant_dumps_the_same(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let before = dumped(&*store, &filled.tenant.id).await;
+    let before = dumped(store, &filled.tenant.id).await;
     let moved = moved(&store, &filled.tenant.id).await;
-    expect_eq!(dumped(&*store, &moved).await, before);
+    expect_eq!(dumped(store, &moved).await, before);
     ensure!(store.tenants().await.unwrap().contains(&moved), "listed", moved);
 }
 
-pub async fn restored_tenant_reads_the_same(store: Arc<impl TransferStore>) {
+pub async fn restored_tenant_reads_the_same(store: Store) {
     let filled = FilledTenant::of(&store).await;
     let moved = TestTenant::open(store.clone(), moved(&store, &filled.tenant.id).await);
     let before = reads::of(&store, &filled.tenant, &filled).await;
@@ -66,7 +64,7 @@ pub async fn restored_tenant_reads_the_same(store: Arc<impl TransferStore>) {
     }
 }
 
-pub async fn restored_tenant_keeps_its_guards(store: Arc<impl TransferStore>) {
+pub async fn restored_tenant_keeps_its_guards(store: Store) {
     let filled = FilledTenant::of(&store).await;
     let moved = TestTenant::open(store.clone(), moved(&store, &filled.tenant.id).await);
     let FilledTenant { author, session, .. } = &filled;
@@ -80,7 +78,7 @@ pub async fn restored_tenant_keeps_its_guards(store: Arc<impl TransferStore>) {
     expect_eq!(exists, Put::Exists);
 }
 
-pub async fn restored_tenant_continues_its_ids(store: Arc<impl TransferStore>) {
+pub async fn restored_tenant_continues_its_ids(store: Store) {
     let filled = FilledTenant::of(&store).await;
     let moved = moved(&store, &filled.tenant.id).await;
     let before = next(&store, &filled.tenant.id, &filled).await;
@@ -90,7 +88,7 @@ pub async fn restored_tenant_continues_its_ids(store: Arc<impl TransferStore>) {
 
 /// The ids, revisions and numbers that the next commits get.
 async fn next(
-    store: &Arc<impl TransferStore>,
+    store: &Store,
     tenant: &TenantId,
     filled: &FilledTenant,
 ) -> (TakeId, u8, u64, SessionId, MessageId, u64, Seq) {
@@ -136,7 +134,7 @@ async fn next(
 }
 
 /// The quota counts submissions of before the move.
-pub async fn restored_committee_keeps_its_quotas(store: Arc<impl TransferStore>) {
+pub async fn restored_committee_keeps_its_quotas(store: Store) {
     let filled = FilledTenant::of(&store).await;
     let moved = moved(&store, &filled.tenant.id).await;
     let committee = committee::TestCommittee::open(store.clone(), moved);
@@ -156,10 +154,10 @@ fn outcome(filed: CommitteeFiled) -> Option<Arc<CommitteeTake>> {
 }
 
 /// Commits made after the dump began do not show, whatever they change.
-pub async fn dump_shows_one_moment(store: Arc<impl TransferStore>) {
+pub async fn dump_shows_one_moment(store: Store) {
     let filled = FilledTenant::of(&store).await;
     let FilledTenant { tenant, author, session, .. } = &filled;
-    let before = dumped(&*store, &tenant.id).await;
+    let before = dumped(store, &tenant.id).await;
     let mut dump = store.dump(&tenant.id).await.unwrap();
     next(&store, &tenant.id, &filled).await;
     tenant.edit(&author.id, |member| member.token = None).await;
@@ -178,12 +176,12 @@ pub async fn dump_shows_one_moment(store: Arc<impl TransferStore>) {
     let brief = committee::brief("seat", "later");
     let day = committee::first_save(&committee::open_day("2999-01-01", "aurora"));
     committee.put_day(&CommitteeDayChange { briefs: Some(vec![brief]), ..day }).await;
-    expect_eq!(read_all(&mut *dump).await, before);
+    expect_eq!(read_all(&mut dump).await, before);
 }
 
-pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl TransferStore>) {
+pub async fn tenant_with_records_is_not_restored_into(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(&*store, &filled.tenant.id).await;
+    let records = dumped(store, &filled.tenant.id).await;
     for kind in ["member", "session", "committee"] {
         let occupied = TestTenant::fresh(store.clone()).await;
         match kind {
@@ -194,7 +192,7 @@ pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl TransferSt
                 committee.seat("grace").await;
             }
         }
-        let before = dumped(&*store, &occupied.id).await;
+        let before = dumped(store, &occupied.id).await;
         let free = fresh(&store).await;
         let mut restore = store.restore().await.unwrap();
         for tenant in [&free, &occupied.id] {
@@ -202,15 +200,15 @@ pub async fn tenant_with_records_is_not_restored_into(store: Arc<impl TransferSt
         }
         let refused = Restored::Occupied(occupied.id.clone());
         expect_eq!(restore.commit().await.unwrap(), refused, "{kind}");
-        expect_eq!(dumped(&*store, &occupied.id).await, before, "{kind}");
+        expect_eq!(dumped(store, &occupied.id).await, before, "{kind}");
         ensure!(!store.tenants().await.unwrap().contains(&free), "untouched", free);
     }
 }
 
 /// A store may block other commits for the duration instead: then they fail.
-pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl TransferStore>) {
+pub async fn tenant_used_meanwhile_is_not_restored_into(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(&*store, &filled.tenant.id).await;
+    let records = dumped(store, &filled.tenant.id).await;
     let tenant = fresh(&store).await;
     let mut restore = store.restore().await.unwrap();
     restore.write(&tenant, records.clone()).await.unwrap();
@@ -222,14 +220,14 @@ pub async fn tenant_used_meanwhile_is_not_restored_into(store: Arc<impl Transfer
         expect_eq!(TestTenant::open(store, tenant).all_members().await.len(), 1);
     } else {
         expect_eq!(outcome, Restored::Complete);
-        expect_eq!(dumped(&*store, &tenant).await, records);
+        expect_eq!(dumped(store, &tenant).await, records);
     }
 }
 
 /// Neither before the commit, nor after it is discarded or dropped.
-pub async fn restore_without_commit_leaves_nothing(store: Arc<impl TransferStore>) {
+pub async fn restore_without_commit_leaves_nothing(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(&*store, &filled.tenant.id).await;
+    let records = dumped(store, &filled.tenant.id).await;
     let tenant = TestTenant::open(store.clone(), fresh(&store).await);
     for discard in [true, false] {
         let mut restore = store.restore().await.unwrap();
@@ -242,15 +240,15 @@ pub async fn restore_without_commit_leaves_nothing(store: Arc<impl TransferStore
         } else {
             drop(restore);
         }
-        expect_eq!(dumped(&*store, &tenant.id).await.len(), 1, "discarded: {discard}");
+        expect_eq!(dumped(store, &tenant.id).await.len(), 1, "discarded: {discard}");
     }
     let mut restore = store.restore().await.unwrap();
     restore.write(&tenant.id, records.clone()).await.unwrap();
     expect_eq!(restore.commit().await.unwrap(), Restored::Complete);
-    expect_eq!(dumped(&*store, &tenant.id).await, records);
+    expect_eq!(dumped(store, &tenant.id).await, records);
 }
 
-pub async fn tenants_restored_together_are_separate(store: Arc<impl TransferStore>) {
+pub async fn tenants_restored_together_are_separate(store: Store) {
     let filled = FilledTenant::of(&store).await;
     let other = TestTenant::fresh(store.clone()).await;
     other.author("other").await;
@@ -258,18 +256,18 @@ pub async fn tenants_restored_together_are_separate(store: Arc<impl TransferStor
     let targets = [fresh(&store).await, fresh(&store).await];
     let mut restore = store.restore().await.unwrap();
     for (source, target) in sources.iter().zip(&targets) {
-        for batch in dumped(&*store, source).await.chunks(7) {
+        for batch in dumped(store, source).await.chunks(7) {
             restore.write(target, batch.to_vec()).await.unwrap();
         }
     }
     expect_eq!(restore.commit().await.unwrap(), Restored::Complete);
     for (source, target) in sources.iter().zip(&targets) {
-        expect_eq!(dumped(&*store, target).await, dumped(&*store, source).await);
+        expect_eq!(dumped(store, target).await, dumped(store, source).await);
     }
 }
 
 /// Moves a tenant to a new one of the same store, in small batches.
-async fn moved(store: &Arc<impl TransferStore>, from: &TenantId) -> TenantId {
+async fn moved(store: &Store, from: &TenantId) -> TenantId {
     let to = fresh(store).await;
     let mut restore = store.restore().await.unwrap();
     for batch in dumped(&**store, from).await.chunks(7) {
@@ -280,16 +278,16 @@ async fn moved(store: &Arc<impl TransferStore>, from: &TenantId) -> TenantId {
 }
 
 /// The id of a tenant that is not used.
-async fn fresh(store: &Arc<impl TransferStore>) -> TenantId {
+async fn fresh(store: &Store) -> TenantId {
     TestTenant::fresh(store.clone()).await.id
 }
 
 /// All records of a tenant.
-async fn dumped(store: &impl TransferStore, tenant: &TenantId) -> Vec<Stored> {
-    read_all(&mut *store.dump(tenant).await.unwrap()).await
+async fn dumped(store: &Store, tenant: &TenantId) -> Vec<Stored> {
+    read_all(&mut store.dump(tenant).await.unwrap()).await
 }
 
-async fn read_all(dump: &mut dyn swarm_core::store::Dump) -> Vec<Stored> {
+async fn read_all(dump: &mut swarm_core::store::Dump) -> Vec<Stored> {
     let mut records = Vec::new();
     loop {
         let batch = dump.next().await.unwrap();

@@ -4,14 +4,13 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::filled_tenant::FilledTenant;
-use super::transfer_store::TransferStore;
 use crate::TestTenant;
 use crate::committee::TestCommittee;
 use swarm_core::domain::{MailState, Member, MemberState, Seq, SessionId, SessionState};
 use swarm_core::store::{
     Collection, CommitteeSessionQuery, CommitteeTakesQuery, Countable, DocumentQuery, LogPosition,
-    MemberBasis, MemberTakeQuery, Revisions, SessionList, SessionQuery, SummaryQuery, TakeQuery,
-    Versioned,
+    MemberBasis, MemberTakeQuery, Revisions, SessionList, SessionQuery, Store, SummaryQuery,
+    TakeQuery, Versioned,
 };
 
 const STATES: [SessionState; 5] = [
@@ -23,11 +22,7 @@ const STATES: [SessionState; 5] = [
 ];
 
 /// The results as text, without versions, the time and the mark of the log.
-pub(super) async fn of(
-    store: &Arc<impl TransferStore>,
-    tenant: &TestTenant,
-    filled: &FilledTenant,
-) -> Vec<String> {
+pub(super) async fn of(store: &Store, tenant: &TestTenant, filled: &FilledTenant) -> Vec<String> {
     let mut found = Found(Vec::new());
     members(tenant, filled, &mut found).await;
     sessions(tenant, filled, &mut found).await;

@@ -2,7 +2,7 @@
 
 use swarm_core::TenantId;
 use swarm_core::service::dump::{DumpWriter, Totals};
-use swarm_core::store::Transfer;
+use swarm_core::store::Store;
 
 use super::arguments::CopyOptions;
 use super::dump::{described, tenants};
@@ -19,7 +19,7 @@ use crate::failure::CommandError;
 /// [`CommandError`]; then nothing is written.
 pub(crate) async fn run(options: CopyOptions) -> Result<(), CommandError> {
     let from = to_dump(&options.from).await?;
-    let ids = tenants(&*from, options.tenant.as_ref()).await?;
+    let ids = tenants(&from, options.tenant.as_ref()).await?;
     let opened = OpenedTarget::open(&options.to).await?;
     let mut target = match Target::begin(Some(opened.store()), None, Signer::Same).await {
         Ok(target) => target,
@@ -28,7 +28,7 @@ pub(crate) async fn run(options: CopyOptions) -> Result<(), CommandError> {
             return Err(error);
         }
     };
-    let copied = match copy(&*from, ids, &mut target).await {
+    let copied = match copy(&from, ids, &mut target).await {
         Ok(()) => target.finish().await,
         Err(error) => {
             target.discard().await;
@@ -52,7 +52,7 @@ fn report(totals: &Totals) {
 }
 
 async fn copy(
-    from: &dyn Transfer,
+    from: &Store,
     tenants: Vec<TenantId>,
     target: &mut Target,
 ) -> Result<(), CommandError> {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use swarm_core::TenantId;
 use swarm_core::proof::DumpKey;
 use swarm_core::service::dump::{DumpWriter, Totals};
-use swarm_core::store::{Stored, Transfer};
+use swarm_core::store::{Store, Stored};
 
 use super::arguments::DumpOptions;
 use super::opened::{to_dump, usage};
@@ -35,7 +35,7 @@ pub(crate) async fn run(options: DumpOptions) -> Result<(), CommandError> {
         Some(path) => (Output::File(BufWriter::new(create_private(&path)?)), Some(path)),
         None => (Output::Standard(BufWriter::new(io::stdout())), None),
     };
-    let written = write(&*store, options.tenant.as_ref(), key.as_ref(), &mut output).await;
+    let written = write(&store, options.tenant.as_ref(), key.as_ref(), &mut output).await;
     let written = match written {
         Ok(totals) => output.close().map(|()| totals),
         Err(error) => Err(error),
@@ -86,7 +86,7 @@ fn not_written(error: io::Error) -> CommandError {
 }
 
 async fn write(
-    store: &dyn Transfer,
+    store: &Store,
     tenant: Option<&TenantId>,
     key: Option<&DumpKey>,
     output: &mut Output,
@@ -115,7 +115,7 @@ async fn write(
 
 /// The tenants to dump: this one, or all.
 pub(super) async fn tenants(
-    store: &dyn Transfer,
+    store: &Store,
     tenant: Option<&TenantId>,
 ) -> Result<Vec<TenantId>, CommandError> {
     let all = store.tenants().await.map_err(|error| store_failed(&error))?;

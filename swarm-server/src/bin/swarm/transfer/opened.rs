@@ -2,22 +2,21 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use swarm_core::store::Transfer;
+use swarm_core::store::Store;
 
 use crate::failure::CommandError;
 use crate::{Failure, store};
 
 /// Opens an existing store to dump its tenants.
-pub(super) async fn to_dump(address: &str) -> Result<Arc<dyn Transfer>, CommandError> {
+pub(super) async fn to_dump(address: &str) -> Result<Store, CommandError> {
     store::check(address).and_then(|()| store::exists(address)).map_err(usage)?;
-    Ok(store::open(address).await.map_err(unreached)?.tenants)
+    Ok(store::open(address).await.map_err(unreached)?.store)
 }
 
 /// A store that tenants are restored into.
 pub(super) struct OpenedTarget {
-    store: Arc<dyn Transfer>,
+    store: Store,
     /// The file that was created for it.
     new_file: Option<PathBuf>,
 }
@@ -27,11 +26,11 @@ impl OpenedTarget {
     pub(super) async fn open(address: &str) -> Result<Self, CommandError> {
         store::check(address).and_then(|()| store::outlives(address)).map_err(usage)?;
         let new_file = store::new_file(address);
-        Ok(Self { store: store::open(address).await.map_err(unreached)?.tenants, new_file })
+        Ok(Self { store: store::open(address).await.map_err(unreached)?.store, new_file })
     }
 
-    pub(super) fn store(&self) -> &dyn Transfer {
-        &*self.store
+    pub(super) fn store(&self) -> &Store {
+        &self.store
     }
 
     /// After a restore that failed: removes a file that was created for it.

@@ -15,7 +15,7 @@ pub(crate) async fn run(options: RemoveOptions) -> Result<(), CommandError> {
     let RemoveOptions { source, tenant, yes } = options;
     let config = source.resolve().map_err(usage)?;
     let store = to_dump(&config.store).await?;
-    tenants(&*store, Some(&tenant)).await?;
+    tenants(&store, Some(&tenant)).await?;
     let what = format!(
         "removes the members, sessions, takes, documents, committee and log of tenant {tenant}. Its published proofs can no longer be \
          checked against its log"

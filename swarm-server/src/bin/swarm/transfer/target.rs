@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use swarm_core::TenantId;
 use swarm_core::service::dump::{DumpReader, Fault, Totals};
-use swarm_core::store::{Restore, Restored, Stored, Transfer};
+use swarm_core::store::{Restore, Restored, Store, Stored};
 
 use super::signatures::Signer;
 use super::{no_such_tenant, store_failed};
@@ -17,7 +17,7 @@ const MAX_BATCH_BYTES: usize = 4 << 20;
 /// A dump that is checked, and written to a store, if there is one.
 pub(super) struct Target {
     reader: DumpReader,
-    restore: Option<Box<dyn Restore>>,
+    restore: Option<Restore>,
     /// The tenants that have records. They are refused early; the commit checks again.
     occupied: BTreeSet<TenantId>,
     /// Only this tenant is written.
@@ -38,7 +38,7 @@ struct Batch {
 impl Target {
     /// Begins to restore into this store; without one, only checks.
     pub(super) async fn begin(
-        store: Option<&dyn Transfer>,
+        store: Option<&Store>,
         only: Option<TenantId>,
         signer: Signer,
     ) -> Result<Self, CommandError> {
