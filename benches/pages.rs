@@ -323,7 +323,7 @@ impl Author {
             name: Name::parse(name).expect("a name"),
             contact: Contact::parse("ada@example.org").expect("a contact"),
             lens: Lens::parse("macro first, then what the order book says").expect("a lens"),
-            public_key: Some(PublicKey::parse(&self.keys.public_key()).expect("a strong key")),
+            public_key: Some(self.keys.public_key()),
             state: MemberState::Claimed,
             applied_at: Timestamp::EPOCH,
             reviewed_at: now,
