@@ -10,7 +10,7 @@ use swarm_client::Error;
 use swarm_core::TakeId;
 use swarm_core::audit::{
     Bundle, CheckedToken, Comparison, Evidence, KeySource, Known, Lines, LogKey, LogReader,
-    MemberKeys, Record, WholeLog, audit, audit_checkpoints, verify_record, verify_texts,
+    MemberKeys, VerifiableRecord, WholeLog, audit, audit_checkpoints, verify_record, verify_texts,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::checkpoint::Checkpoint;
@@ -71,10 +71,10 @@ fn is_for_bundle(options: &VerifyOptions) -> bool {
 
 /// Verifies a bundle or a take.
 fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failure> {
-    match Record::read(&source.bytes)? {
-        Record::Bundle(bundle) => verify_bundle(options, source, &bundle),
-        Record::Other(_) if is_for_bundle(options) => Err(FOR_BUNDLE.into()),
-        Record::Other(record) => Ok(verify_record(&record, options.key.as_deref(), source.take())?),
+    match VerifiableRecord::read(&source.bytes)? {
+        VerifiableRecord::Bundle(bundle) => verify_bundle(options, source, &bundle),
+        VerifiableRecord::Other(_) if is_for_bundle(options) => Err(FOR_BUNDLE.into()),
+        VerifiableRecord::Other(record) => Ok(verify_record(&record, options.key.as_deref(), source.take())?),
     }
 }
 
