@@ -156,6 +156,7 @@ pub fn dissent(stances: &Stances, score: f64) -> Option<f64> {
 
 /// What changed from one session of a subject to the next. Both have a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Movement {
     /// The score before and after; `None` if one of them has no consensus, or they have different stances.
     pub score: Option<(f64, f64)>,

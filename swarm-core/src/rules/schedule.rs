@@ -9,6 +9,7 @@ use crate::domain::{
 
 /// The window of an entry on one day. The schedule convenes one session for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ScheduledWindow<'a> {
     /// The entry.
     pub entry: &'a ScheduleEntry,

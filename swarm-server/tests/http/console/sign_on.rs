@@ -49,7 +49,7 @@ impl Operators for SignOn {
         self.answers()?;
         let signed_on = request.extensions.get::<SignedOn>();
         Ok(signed_on.and_then(|SignedOn(name, role)| {
-            Some(Operator { name: Actor::operator(name.as_str()).ok()?, role: *role })
+            Some(Operator::new(Actor::operator(name.as_str()).ok()?, *role))
         }))
     }
 
