@@ -90,7 +90,7 @@ pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
     AdminTokens, BasePath, DuplicateOperator, DuplicateTenant, FooterLink, Host, HostTable,
-    Operator, OperatorRequest, Operators, PublicOrigin, Role, ServedTenant, Services,
+    Operator, OperatorRequest, Operators, OwnFigure, OwnFigures, PublicOrigin, Role, ServedTenant, Services,
     SignOnUnavailable, TenantConfig, TenantDirectory, TenantRequest, WitnessConfig,
 };
 
