@@ -14,7 +14,7 @@ use swarm_core::audit::{
 };
 use swarm_core::json::Json;
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::Note;
+use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
 
@@ -157,7 +157,7 @@ fn verify_checkpoints(
         checkpoint_in(Source::read(other, &options.trust)?)?,
     );
     let size = |text: &str| -> Result<u64, Failure> {
-        Ok(Checkpoint::parse(Note::parse(text)?.text())?.size)
+        Ok(Checkpoint::parse(SignedNote::parse(text)?.text())?.size)
     };
     let mut tiles = options.trust.log(url)?;
     tiles.of_size(size(&one)?.max(size(&other)?));
