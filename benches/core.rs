@@ -174,13 +174,7 @@ fn in_session(basis: &Basis, change: impl FnOnce(SessionTerms) -> SessionTerms) 
 }
 
 fn submission_bytes(signed: &Signed<TakeDraft>) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct LoadRequest<'a> {
-        #[serde(flatten)]
-        draft: &'a TakeDraft,
-        signature: &'a domain::Signature,
-    }
-    json::write(&LoadRequest { draft: &signed.payload, signature: &signed.signature }).into_bytes()
+    signed.to_json().into_bytes()
 }
 
 /// The fields as a front end without rules would read them.

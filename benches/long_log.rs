@@ -6,7 +6,7 @@ use swarm_core::domain::{
     Actor, LogEntry, LogRow, Logged, MessageId, Nonce, Operation, Revision, Seq, SessionId, Signed,
     TakeDraft, TakeId, TenantId, Timestamp,
 };
-use swarm_core::store::{Restored, Stored, TenantHead};
+use swarm_core::store::{Restored, Store, Stored, TenantHead};
 use swarm_core::{Session, Take};
 
 use super::{Author, session_draft};
@@ -34,7 +34,7 @@ pub fn takes(entries: u64) -> u64 {
 ///
 /// # Panics
 /// When the store fails.
-pub async fn restore(store: &impl Transfer, tenant: &TenantId, entries: u64) {
+pub async fn restore(store: &Store, tenant: &TenantId, entries: u64) {
     let authors: Vec<_> = (0..MEMBERS).map(|number| Author::new(number as u32)).collect();
     let sessions = takes(entries).div_ceil(MEMBERS * REVISIONS);
     let mut restore = store.restore().await.expect("it answers");

@@ -234,11 +234,7 @@ impl Pages {
 }
 
 /// Returns the authors, and the sessions that are still open.
-async fn fill(
-    store: &impl Tenants,
-    tenant: &Tenant,
-    size: &Size,
-) -> (Vec<Author>, Vec<Arc<Session>>) {
+async fn fill(store: &Store, tenant: &Tenant, size: &Size) -> (Vec<Author>, Vec<Arc<Session>>) {
     let port = store.open(tenant.id());
     for number in 0..SUBJECTS {
         put_subject(tenant, number).await;
@@ -323,7 +319,7 @@ impl Author {
             name: Name::parse(name).expect("a name"),
             contact: Contact::parse("ada@example.org").expect("a contact"),
             lens: Lens::parse("macro first, then what the order book says").expect("a lens"),
-            public_key: Some(PublicKey::parse(&self.keys.public_key()).expect("a strong key")),
+            public_key: Some(self.keys.public_key()),
             state: MemberState::Claimed,
             applied_at: Timestamp::EPOCH,
             reviewed_at: now,

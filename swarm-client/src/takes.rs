@@ -1,14 +1,11 @@
 //! Takes: signing and submitting.
 
-use serde::Serialize;
-use swarm_core::domain::{
-    Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signature, Signed, Stance, Weights,
-};
+use swarm_core::domain::{Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signed, Stance, Weights};
 use swarm_core::json::{self, Json};
-use swarm_core::proof::{KeyPair, Payload, hex};
+use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{Entropy, MemberId, Session, SystemEntropy, TakeDraft, TakeId};
 
-use crate::answers::{Diagnosis, Preflight, id};
+use crate::answers::{DiagnosisAnswer, PreflightAnswer, id};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, Refused, unreadable};
 
@@ -50,7 +47,7 @@ impl TakeFields {
 /// A take that is on file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Filed {
+pub struct SubmittedTake {
     /// The id.
     pub id: TakeId,
     /// The salt of its seal, in a blind session that is not opened yet (API.md, 5.8). Keep it with the take:
@@ -64,7 +61,7 @@ pub struct Filed {
 #[non_exhaustive]
 pub struct SubmitAnswer {
     /// The take that is on file, or why it was refused.
-    pub outcome: Result<Filed, Box<Refused>>,
+    pub outcome: Result<SubmittedTake, Box<Refused>>,
     /// The number of the log's entry of the take, as the service says.
     pub entry: Option<Seq>,
     /// The answer as `curl -i` prints it, if the service signed it.
@@ -128,19 +125,19 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::NoAnswer`] when it is unknown whether the take is on file; the same take may be sent again.
-    pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<Filed, Error> {
-        self.submit_text(token, &signed_text(take))
+    pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<SubmittedTake, Error> {
+        self.submit_text(token, &take.to_json())
     }
 
-    /// Submits a take that was kept as its [`signed_text`], as [`Client::submit`] does.
+    /// Submits a take that was kept as its [JSON](Signed::to_json), as [`Client::submit`] does.
     ///
     /// # Errors
     /// The errors of [`Client::submit`].
-    pub fn submit_text(&self, token: &str, body: &str) -> Result<Filed, Error> {
+    pub fn submit_text(&self, token: &str, body: &str) -> Result<SubmittedTake, Error> {
         self.submit_for_receipt(token, body)?.outcome.map_err(Error::Refused)
     }
 
-    /// Submits a take that was kept as its [`signed_text`], as [`Client::submit`] does, and returns the receipt of the answer,
+    /// Submits a take that was kept as its [JSON](Signed::to_json), as [`Client::submit`] does, and returns the receipt of the answer,
     /// also of a refusal. Nothing of it is verified: see [`audit_receipt`](swarm_core::audit::audit_receipt).
     ///
     /// # Errors
@@ -151,8 +148,9 @@ impl Client {
         let is_signed = answer.header("signature").is_some();
         let receipt = answer.printed().filter(|_| is_signed);
         let entry = answer.header("swarm-entry").and_then(|entry| entry.parse().ok()).map(Seq);
-        let filed =
-            |fields, salt| id(fields, "recommendationId").map(|id| Filed { id: TakeId(id), salt });
+        let filed = |fields, salt| {
+            id(fields, "recommendationId").map(|id| SubmittedTake { id: TakeId(id), salt })
+        };
         let outcome = match answer.refused() {
             None => {
                 let fields = Json::read(&answer.body);
@@ -177,9 +175,13 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn preflight(&self, token: &str, take: &Signed<TakeDraft>) -> Result<Preflight, Error> {
-        let (credential, body) = (Credential::Bearer(token), signed_text(take));
-        Preflight::read(self.post_with_retries("/api/swarm/preflight", credential, &body)?)
+    pub fn preflight(
+        &self,
+        token: &str,
+        take: &Signed<TakeDraft>,
+    ) -> Result<PreflightAnswer, Error> {
+        let (credential, body) = (Credential::Bearer(token), take.to_json());
+        PreflightAnswer::read(self.post_with_retries("/api/swarm/preflight", credential, &body)?)
     }
 
     /// Diagnoses the signature in `body`: the whole body of a submit, an application or a token claim, with
@@ -187,27 +189,12 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn diagnose(&self, body: &Json) -> Result<Diagnosis, Error> {
+    pub fn diagnose(&self, body: &Json) -> Result<DiagnosisAnswer, Error> {
         let body = json::write(body);
-        Diagnosis::read(self.post_with_retries("/api/swarm/diagnose", Credential::None, &body)?)
-    }
-}
-
-/// Returns a signed payload as it is sent: its fields and its signature. The same payload always gives
-/// the same text.
-pub fn signed_text<T: Payload>(signed: &Signed<T>) -> String {
-    json::write(&SignedBody::of(signed))
-}
-
-#[derive(Serialize)]
-pub(crate) struct SignedBody<'a, T> {
-    #[serde(flatten)]
-    payload: &'a T,
-    signature: &'a Signature,
-}
-
-impl<'a, T> SignedBody<'a, T> {
-    pub(crate) fn of(signed: &'a Signed<T>) -> Self {
-        Self { payload: &signed.payload, signature: &signed.signature }
+        DiagnosisAnswer::read(self.post_with_retries(
+            "/api/swarm/diagnose",
+            Credential::None,
+            &body,
+        )?)
     }
 }

@@ -17,7 +17,7 @@ use crate::applications::ApplicationCounts;
 use crate::budget::Budget;
 use crate::cache::AnswerCache;
 use crate::certificate::CertificateExpiry;
-use crate::fairness::{Client, Scheduler, processors};
+use crate::fairness::{ClientShare, Scheduler, processors};
 use crate::following::Followers;
 use crate::forwarded::forwarded_address;
 use crate::metrics::{CountRecords, Metrics};
@@ -147,6 +147,14 @@ impl Site {
     #[must_use]
     pub fn over_tls(mut self, is: bool) -> Self {
         self.origins.over_tls = is;
+        self
+    }
+
+    /// Compares the clock of the store with this one in place of the system's, for a test that sets the clock of the store:
+    /// [`maintenance`](Self::maintenance) pauses while they differ by more than an hour.
+    #[must_use]
+    pub fn with_clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clocks = Arc::new(ClockCheck::with_clock(now));
         self
     }
 
@@ -356,7 +364,7 @@ impl Site {
 
     /// The client whose address a trusted proxy forwards. Requests without an address count as requests of one client, so
     /// that their shares and counts are bounded too.
-    pub(crate) fn forwarded_client(&self, headers: &HeaderMap) -> Option<Arc<Client>> {
+    pub(crate) fn forwarded_client(&self, headers: &HeaderMap) -> Option<Arc<ClientShare>> {
         self.origins.trust_forwarded.then(|| {
             let address = forwarded_address(headers);
             self.scheduler.client(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))

@@ -70,11 +70,7 @@ impl Author {
     ///
     /// # Errors
     /// The error of the store.
-    pub async fn basis(
-        &self,
-        store: &Records,
-        submission: &Submission,
-    ) -> Result<Basis> {
+    pub async fn basis(&self, store: &Records, submission: &Submission) -> Result<Basis> {
         let TakeDraft { date, subject_id, nonce, .. } = submission.draft();
         store
             .basis(&BasisQuery {

@@ -375,10 +375,7 @@ pub fn judged(basis: &Basis, submission: &Submission) -> Filing {
 ///
 /// # Errors
 /// The errors of the store.
-pub async fn takes_of(
-    store: &Records,
-    session: SessionId,
-) -> store::Result<Vec<Arc<Take>>> {
+pub async fn takes_of(store: &Records, session: SessionId) -> store::Result<Vec<Arc<Take>>> {
     let all = TakeQuery { unsealed: true, ..TakeQuery::all(session) };
     let found = store.session_takes(&all).await?.map(|found| found.takes).unwrap_or_default();
     Ok(found.iter().filter_map(StoredTake::whole).cloned().collect())

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use swarm_core::domain::{Confidence, SessionSummary, Snapshot, Stance, StanceScale};
-use swarm_core::rules::{Position, PublicTake};
+use swarm_core::rules::{PublicTake, RankedPosition};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Refusal, Session, TakeId, Tenant};
 
@@ -40,7 +40,7 @@ pub(super) struct Voice<'a> {
 
 /// The rank of a stance on the scale of the service, −2 to 2.
 fn rank_of(scale: &StanceScale, stance: &Stance, confidence: Confidence) -> Option<f64> {
-    Position::of(scale, stance, confidence).map(|position| position.rank)
+    RankedPosition::of(scale, stance, confidence).map(|position| position.rank)
 }
 
 /// The voices of a session with this scale, as far as they are not sealed.
@@ -301,7 +301,7 @@ pub(super) async fn last_result(
     }
     let list = SessionList::About(session.subject_id.clone());
     let has_result = |other: &SessionSummary| other.counts() && other.figures.is_some();
-    let found = tenant.summaries_where(list, 1, Some(session.id), has_result).await?;
+    let found = tenant.summaries_where(list, Some(session.id), 1, has_result).await?;
     let Some(before) = found.sessions.first() else { return Ok(None) };
     match tenant.session_record(before.id).await {
         Ok(before) => Ok(Some(before)),

@@ -8,7 +8,7 @@ use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{MemberState, SessionState, SessionSummary, SubjectId};
 use swarm_core::rules::{
-    Counting, MemberFigures, Position, ScoreFilter, member_figures, stance_changes,
+    Counting, MemberFigures, RankedPosition, ScoreFilter, member_figures, stance_changes,
 };
 use swarm_core::service::TakeInSession;
 use swarm_core::store::SessionList;
@@ -119,9 +119,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let before = number_param(&request, "before")?.map(SessionId);
-    let found = tenant.member_takes(&member.id, request.portion.of(PER_PAGE), before).await?;
+    let found = tenant.member_takes(&member.id, before, request.portion.of(PER_PAGE)).await?;
     let expected =
-        tenant.filed_of_expected(&member.id, &found.takes, EXPECTED_AMONG, before).await?;
+        tenant.filed_of_expected(&member.id, &found.takes, before, EXPECTED_AMONG).await?;
     let every_session = ScoreFilter::default();
     let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
     let owes = match member.state.is_active() && before.is_none() {
@@ -197,7 +197,7 @@ async fn owes(
             continue;
         }
         let before = Some(SessionId(session.id.0.saturating_add(1)));
-        let latest = tenant.member_takes(&member.id, 1, before).await?.takes;
+        let latest = tenant.member_takes(&member.id, before, 1).await?.takes;
         match latest.first().is_some_and(|take| take.session.id == session.id) {
             true => filed += 1,
             false => owed.push(session),
@@ -215,7 +215,7 @@ async fn open_with_roster(
     let mut open: Vec<Arc<SessionSummary>> = Vec::new();
     for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed] {
         let list = SessionList::InState(state);
-        let found = tenant.summaries(list, MAX_OWED, None).await?.sessions;
+        let found = tenant.summaries(list, None, MAX_OWED).await?.sessions;
         let is_open = |it: &Arc<SessionSummary>| {
             it.counts() && it.has_roster && stage_text::stage_of(it, times).takes_count()
         };
@@ -256,12 +256,12 @@ pub(super) fn open(takes: &[TakeInSession]) -> Vec<OpenTake> {
 
 impl OpenTake {
     /// The position of the stance, if it has a rank.
-    fn position(&self) -> Option<Position> {
-        Position::of_take(self.session.declaration.scale(), &self.take)
+    fn position(&self) -> Option<RankedPosition> {
+        RankedPosition::of_take(self.session.declaration.scale(), &self.take)
     }
 
     /// The position of the stance, if the take counts in a snapshot.
-    pub(super) fn counted(&self) -> Option<Position> {
+    pub(super) fn counted(&self) -> Option<RankedPosition> {
         let counts = self.counting == Some(Counting::Counted) && self.session.counts();
         self.position().filter(|_| counts)
     }
@@ -354,7 +354,7 @@ fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> Strin
 
 /// A row of the table; `None` for a stance that the chart does not show.
 fn row(filed: &OpenTake, times: TimeFormatter) -> Option<(Markup, String, f64)> {
-    let Position { confidence, .. } = filed.position()?;
+    let RankedPosition { confidence, .. } = filed.position()?;
     let stance = filed.take.draft().stance.as_str().to_owned();
     Some((times.day(filed.session.date), stance, confidence))
 }
@@ -362,7 +362,7 @@ fn row(filed: &OpenTake, times: TimeFormatter) -> Option<(Markup, String, f64)> 
 /// The takes with known stances, oldest first, as a chart.
 fn line_chart(takes: &[&OpenTake], times: TimeFormatter) -> Option<Markup> {
     let point = |filed: &&OpenTake| {
-        let Position { rank, confidence } = filed.position()?;
+        let RankedPosition { rank, confidence } = filed.position()?;
         let day = times.day_text(filed.session.date);
         Some(Point {
             rank,

@@ -9,7 +9,7 @@ use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::Store;
 use swarm_core::{CommitteeSettings, Committees, Policy, Swarm, TenantId};
 
-use super::{BasePath, Operators, PublicOrigin};
+use super::{BasePath, Operators, OwnFigures, PublicOrigin};
 
 /// The settings of a tenant: id, hosts, operators, quotas (API.md, 13.2).
 #[derive(Clone)]
@@ -45,6 +45,8 @@ pub struct TenantConfig {
     pub quotas: Quotas,
     /// A rule of the program around the service, which may refuse takes that the rules accept; none by default.
     pub policy: Option<Arc<dyn Policy>>,
+    /// Figures of the program around the service, shown beside the result of a session as not verified; none by default.
+    pub figures: Option<Arc<dyn OwnFigures>>,
     /// The number of days after which unsuccessful applications are erased; `None`: never.
     pub retention_days: Option<u32>,
     /// The sessions that convene by themselves; none by default.
@@ -76,6 +78,7 @@ impl TenantConfig {
             operators: Arc::new(operators),
             quotas: Quotas::default(),
             policy: None,
+            figures: None,
             retention_days: None,
             schedule: Schedule::default(),
             committee: CommitteeSettings::default(),
@@ -167,6 +170,7 @@ impl FooterLink {
 
 /// A witness of a tenant's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WitnessConfig {
     /// Its submission prefix.
     pub url: String,
@@ -174,8 +178,16 @@ pub struct WitnessConfig {
     pub key: WitnessKey,
 }
 
+impl WitnessConfig {
+    /// The witness with this submission prefix, which cosigns with this key.
+    pub fn new(url: impl Into<String>, key: WitnessKey) -> Self {
+        Self { url: url.into(), key }
+    }
+}
+
 /// The services of a site: the session API, and optionally the daily committee.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Services {
     /// Interface A.
     pub swarm: Swarm,
@@ -185,6 +197,20 @@ pub struct Services {
     pub changes: Option<Store>,
     /// The signer of the logs. Without a signer there are no checkpoints, proofs and receipts.
     pub signer: Option<LogSigner>,
+}
+
+impl Services {
+    /// Sets the feed of changed tenants.
+    #[must_use]
+    pub fn with_changes(self, changes: impl Into<Store>) -> Self {
+        Self { changes: Some(changes.into()), ..self }
+    }
+
+    /// Sets the signer of the logs.
+    #[must_use]
+    pub fn with_signer(self, signer: LogSigner) -> Self {
+        Self { signer: Some(signer), ..self }
+    }
 }
 
 impl fmt::Debug for Services {

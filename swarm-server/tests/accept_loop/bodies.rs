@@ -94,7 +94,9 @@ async fn endless_chunked_body_is_413_in_constant_memory() {
 #[tokio::test]
 async fn refusal_reaches_a_client_that_is_still_sending() {
     // Less than the bytes that may be discarded, so that the linger time suffices.
-    let server = Server::start(Limits { linger_bytes: 64 * MIB, ..limits() }).await;
+    let mut limits = limits();
+    limits.linger_bytes = 64 * MIB;
+    let server = Server::start(limits).await;
     for (path, extra, status) in [
         ("/body", "", 413),
         ("/deny", "", 401),

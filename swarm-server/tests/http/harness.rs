@@ -53,7 +53,7 @@ impl Server {
 
     /// As [`on`](Self::on), with a key for the log. It signs nothing by itself.
     pub fn signing(store: impl Into<Store>) -> Self {
-        let services = Services { signer: Some(log_signer()), ..services(&store.into()).into() };
+        let services = Services::from(services(&store.into())).with_signer(log_signer());
         Self::of(Site::single(services, tenant("default", ADMIN, &[])))
     }
 
@@ -329,7 +329,7 @@ impl Author {
             name: Name::parse(name).unwrap(),
             contact: Contact::parse(format!("{name}@test.example")).unwrap(),
             lens: Lens::parse("").unwrap(),
-            public_key: key.public_key(),
+            public_key: key.public_key().to_string(),
         });
         let answer = client.post("/api/swarm/apply", &[], &signed_text(&application)).expect(201);
         let id = answer.json()["memberId"].as_str().unwrap().to_owned();

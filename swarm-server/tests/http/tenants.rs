@@ -52,7 +52,7 @@ impl Tenant {
         let (key, token) = (fresh_key(), format!("tok_m_{}", self.id));
         committee_fixture::insert_member(&store.open(&self.tenant_id()), "m", &self.api_key());
         let port = store.open(&self.tenant_id());
-        insert_member(&port, member("m", &key.public_key(), &token));
+        insert_member(&port, member("m", &key.public_key().to_string(), &token));
         Author { id: MemberId::parse("m").unwrap(), key, token }
     }
 
@@ -77,7 +77,7 @@ struct TwoTenants {
 fn site(store: &Store) -> Site {
     let acme = tenant("acme", "adm_acme", &["acme.example", "www.acme.example"]);
     let bolt = tenant("bolt", "adm_bolt", &["BOLT.example"]);
-    let services = Services { signer: Some(log_signer()), ..services(store).into() };
+    let services = Services::from(services(store)).with_signer(log_signer());
     Site::by_host(services, [acme, bolt]).unwrap()
 }
 
@@ -214,7 +214,7 @@ fn keys_and_challenges_belong_to_one_tenant(backend: &Backend) {
         name: swarm_core::domain::Name::parse("A").unwrap(),
         contact: swarm_core::domain::Contact::parse("c").unwrap(),
         lens: swarm_core::domain::Lens::parse("").unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     }));
     let apply = |tenant: &Tenant| {
         let applied = tenant.client.post("/api/swarm/apply", &[], &body).expect(201).json();

@@ -12,7 +12,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::{Position, aggregate, distance_from_others, score};
+use swarm_core::rules::{RankedPosition, aggregate, distance_from_others, score};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 /// The fields of a take that aggregation uses.
@@ -92,7 +92,7 @@ fn take(id: usize, member: usize, revision: usize, said: &Said, key: &PublicKey)
 
 /// The takes of all members, filed in the order given by `ranks`, but in order for each member.
 fn filed(members: &[Vec<Said>], ranks: &[u32]) -> Vec<Arc<Take>> {
-    let key = PublicKey::parse(&KeyPair::from_seed(&[1; 32]).public_key()).unwrap();
+    let key = KeyPair::from_seed(&[1; 32]).public_key();
     let mut turns: Vec<usize> = members
         .iter()
         .enumerate()
@@ -183,7 +183,7 @@ proptest! {
         let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
         let positions: Vec<_> = said
             .iter()
-            .map(|&(rank, hundredths)| Position {
+            .map(|&(rank, hundredths)| RankedPosition {
                 rank: rank.into(),
                 confidence: f64::from(hundredths) / 100.0,
             })

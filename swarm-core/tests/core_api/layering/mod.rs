@@ -6,6 +6,7 @@ mod citations;
 mod guides;
 mod modules;
 mod paths;
+mod public_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -64,7 +65,7 @@ const CRATES: [(&str, &[&str]); 13] = [
         "swarm-testing/src",
         &[
             "assertions clock race records round_robin",
-            "author",
+            "author entropy",
             "test_tenant",
             "committee",
             "log_scenario sealed",
@@ -111,6 +112,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "pages",
             "discovery",
             "routes",
+            "filters",
             ITSELF,
         ],
     ),

@@ -67,7 +67,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
             false => store::open(store).await?,
         };
         stored = Some(tenants);
-        Ok(Services { signer: Some(signer), ..services })
+        Ok(services.with_signer(signer))
     };
     let expiry = tls.as_ref().map(TlsFiles::expiry);
     let open = open_site::open(config, secrets::admin_token()?, expiry, open_store).await?;

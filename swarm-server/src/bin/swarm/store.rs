@@ -265,9 +265,9 @@ fn opened(used: Use, store: impl Into<Store>, is_slow: bool) -> Opened {
     let committees = Committees::new(served.clone(), SystemEntropy);
     let swarm = Swarm::new(served, SystemEntropy);
     let swarm = if is_served && is_slow { swarm.with_basis_cache() } else { swarm };
-    // Without a change feed where no background work runs.
-    let changes = is_served.then(|| store.clone());
-    let services = Services { changes, ..Services::from((swarm, committees)) };
+    let services = Services::from((swarm, committees));
+    // No change feed where no background work runs.
+    let services = if is_served { services.with_changes(store.clone()) } else { services };
     Opened { services, store }
 }
 

@@ -196,13 +196,13 @@ impl TakeOver {
 fn author(port: &Records, name: &str) -> Author {
     let (id, key) = (MemberId::parse(name).unwrap(), key_of(format!("{name:*<32}").as_bytes()));
     let token = format!("token of {name}");
-    insert_member(port, member(name, &key.public_key(), &token));
+    insert_member(port, member(name, &key.public_key().to_string(), &token));
     Author { id, key, token }
 }
 
 /// A server with its background work, which signs the log.
 fn serve_signed(store: &MemoryStore) -> Server {
-    let services = Services { signer: Some(log_signer()), ..Services::from(services(store)) };
+    let services = Services::from(services(store)).with_signer(log_signer());
     Server::maintained(Site::single(services, tenant("default", ADMIN, &[])))
 }
 

@@ -163,7 +163,7 @@ impl Dump {
 /// Restores a dump into a store, as the program does.
 pub(crate) async fn restored(text: &str, store: &MemoryStore) -> Result<Totals, Fault> {
     let mut reader = DumpReader::new();
-    let mut restore = Transfer::restore(store).await.unwrap();
+    let mut restore = store.restore().await.unwrap();
     for line in text.split_inclusive('\n') {
         if let Some((tenant, record)) = reader.line(line.as_bytes())? {
             restore.write(&tenant, vec![record]).await.unwrap();

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::sync::LazyLock;
+use swarm_core::store::Store;
 
-use swarm_core::Store;
 use swarm_store_redis::RedisStore;
 
 mod on_a_server_and_its_replica {

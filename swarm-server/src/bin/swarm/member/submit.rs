@@ -3,9 +3,7 @@
 
 use std::path::PathBuf;
 
-use swarm_client::{
-    Client, Error, Filed, SubmitAnswer, TakeFields, printable, sign_take, signed_text,
-};
+use swarm_client::{Client, Error, SubmitAnswer, SubmittedTake, TakeFields, printable, sign_take};
 use swarm_core::audit::LogKey;
 use swarm_core::domain::{Bucket, Seq, Weight, Weights};
 use swarm_core::json::{self, Json, Object};
@@ -36,7 +34,7 @@ pub(super) fn run(
         return preflight(client, output, &token, &take);
     }
     let path = profile.pending();
-    let mut text = signed_text(&take);
+    let mut text = take.to_json();
     let kept = read_private(&path)?;
     if options.session.is_some() && kept.is_none() {
         check_newest(client, &session)?;
@@ -74,7 +72,7 @@ pub(super) fn run(
     let filed = with_salt(client, &token, filed, &session)?;
     let mut kept = KeptTake::of(profile.folder(), filed.id, &text)?;
     kept.set_sent_to(client.base_path());
-    kept.set_public_key(&key.public_key());
+    kept.set_public_key(&key.public_key().to_string());
     if let Some(salt) = &filed.salt {
         kept.set_salt(salt);
     }
@@ -152,9 +150,9 @@ fn end_before(kept: &KeptTake, client: &Client, trust: &Trust, key: &LogKey) -> 
 fn with_salt(
     client: &Client,
     token: &str,
-    mut filed: Filed,
+    mut filed: SubmittedTake,
     session: &Session,
-) -> Result<Filed, CommandError> {
+) -> Result<SubmittedTake, CommandError> {
     if filed.salt.is_none() && session.is_sealed() {
         filed.salt = client.take_for(token, filed.id)?.open().and_then(|take| take.salt);
     }
@@ -164,7 +162,7 @@ fn with_salt(
 /// Keeps a sealed take in a file of its own with its seal and its salt: with both, the seal can be checked later.
 fn keep_sealed(
     profile: &Profile,
-    filed: &Filed,
+    filed: &SubmittedTake,
     text: &str,
 ) -> Result<Option<PathBuf>, CommandError> {
     let Some(salt) = filed.salt else { return Ok(None) };
@@ -180,7 +178,7 @@ fn keep_sealed(
 fn show(
     client: &Client,
     output: Output,
-    filed: &Filed,
+    filed: &SubmittedTake,
     session: &Session,
 ) -> Result<(), CommandError> {
     let id = filed.id;

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-
 use swarm_core::store::Store;
 
 use crate::failure::CommandError;
