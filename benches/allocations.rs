@@ -2,7 +2,6 @@
 #![allow(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 use std::hint::black_box;
-use std::sync::Arc;
 
 use allocation_counter::measure;
 use swarm_benches::{Author, Fixture, SESSIONS, USUAL};
@@ -41,10 +40,9 @@ fn accepted_take_allocates_at_most_90_times() {
 #[test]
 fn reads_of_a_sealed_session_allocate_as_much_whatever_is_sealed() {
     let runtime = Builder::new_current_thread().build().expect("a runtime");
-    let store = Arc::new(MemoryStore::default());
-    let filed = |tenant, is_large| {
-        runtime.block_on(SealedDesk::filed(Arc::<MemoryStore>::clone(&store), tenant, is_large))
-    };
+    let store = MemoryStore::default();
+    let filed =
+        |tenant, is_large| runtime.block_on(SealedDesk::filed(store.clone(), tenant, is_large));
     let (small, large) = (filed("small", false), filed("large", true));
     let read = |desk: &SealedDesk, name| {
         // What is kept from the first read on is not counted.

@@ -20,8 +20,8 @@ use hyper_util::service::TowerToHyperService;
 use rustix::time::{ClockId, clock_gettime};
 use swarm_core::domain::{
     Actor, AdminTokenHash, Attribution, Body, Confidence, Contact, Day, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, Roster, RosterEntry, SessionDraft, SessionState,
-    Stance, Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
+    MemberState, MemoUrl, Name, Nonce, Roster, RosterEntry, SessionDraft, SessionState, Stance,
+    Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -87,21 +87,21 @@ fn main() {
         "sqlite" => {
             let folder = tempfile::tempdir().expect("a folder");
             let store = SqliteStore::open(folder.path().join("pages.db")).expect("a file");
-            runtime.block_on(measure(store, &size, wanted));
+            runtime.block_on(measure(store.into(), &size, wanted));
         }
         "redis" => {
             let server = swarm_redis_testing::Server::start(&[]);
             let url = server.url();
             let store = runtime.block_on(RedisStore::connect(&url)).expect("it answers");
-            runtime.block_on(measure(store, &size, wanted));
+            runtime.block_on(measure(store.into(), &size, wanted));
         }
         "postgres" => {
             let server = swarm_postgres_testing::Server::start(&[]);
             let url = server.url();
             let store = runtime.block_on(PostgresStore::create(&url)).expect("it answers");
-            runtime.block_on(measure(store, &size, wanted));
+            runtime.block_on(measure(store.into(), &size, wanted));
         }
-        _ => runtime.block_on(measure(MemoryStore::new(), &size, wanted)),
+        _ => runtime.block_on(measure(MemoryStore::new().into(), &size, wanted)),
     }
 }
 
@@ -119,7 +119,7 @@ impl Size {
     }
 }
 
-async fn measure(store: impl Into<Store>, size: &Size, wanted: Vec<String>) {
+async fn measure(store: Store, size: &Size, wanted: Vec<String>) {
     let id = TenantId::parse("default").expect("an id");
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let tenant = swarm.tenant(&id);

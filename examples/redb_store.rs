@@ -24,8 +24,8 @@ use swarm_core::store::backend::{
     Backend, Body, CommitId, Decision, Entries, Entry, Head, Item, LOG, Load, Operation, Outcome,
     PartSet, Query, Reading, Row, Snapshot, Table, Transaction, Value, key_of,
 };
-use swarm_core::store::{Changes, Readiness, Records, Result, StoreError, TABLES, async_trait};
-use swarm_core::{Committees, Swarm, SystemEntropy, TenantId, Timestamp};
+use swarm_core::store::{Changes, Readiness, Result, StoreError, TABLES, async_trait};
+use swarm_core::{Committees, Store, Swarm, SystemEntropy, TenantId, Timestamp};
 use swarm_http::{AdminTokens, Services, Site, TenantConfig};
 use swarm_server::{Limits, serve_site};
 use tokio::net::TcpListener;

@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use redb::Database;
 use redb_store::{RedbBackend, system_time};
 use swarm_core::domain::Version;
-use swarm_core::store::Store;
 use swarm_core::store::backend::{
     Answer, Backend as _, Body, Column, ColumnKind, CommitId, Decision, Head, Index, Kind, PartSet,
     Query, Range, Row, Table, Transaction, Value, Write,

@@ -67,6 +67,8 @@ pub use webhooks::DeliverWebhooks;
 pub use witnesses::OfferCheckpoints;
 
 #[cfg(doc)]
+use swarm_core::Store;
+
 use clocks::Scheduled;
 use tenant_tasks::TenantTasks;
 

@@ -34,7 +34,8 @@ pub struct TestCommittee {
 
 impl TestCommittee {
     /// The committee of a new tenant. Its name is unique even if earlier runs used the same store.
-    pub async fn fresh(tenants: Store) -> Self {
+    pub async fn fresh(tenants: impl Into<Store>) -> Self {
+        let tenants = tenants.into();
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open(&lobby).now().await.unwrap().millis();
         let id = format!("conformance-c-{now}-{}-{}", std::process::id(), unique());
@@ -42,7 +43,8 @@ impl TestCommittee {
     }
 
     /// Opens the committee of this tenant.
-    pub fn open(tenants: Store, id: TenantId) -> Self {
+    pub fn open(tenants: impl Into<Store>, id: TenantId) -> Self {
+        let tenants = tenants.into();
         Self { store: tenants.open(&id), tenants, id }
     }
 

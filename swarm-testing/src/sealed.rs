@@ -55,7 +55,7 @@ impl SealedDesk {
     ];
 
     /// Files the takes in this tenant, which has no records. They and the memo say little, or as much as a request has room for.
-    pub async fn filed(tenants: Store, tenant: &str, is_large: bool) -> Self {
+    pub async fn filed(tenants: impl Into<Store>, tenant: &str, is_large: bool) -> Self {
         let tenant = TestTenant::open(tenants, TenantId::parse(tenant).unwrap());
         let (ada, grace) = (tenant.author("ada").await, tenant.author("grace").await);
         let draft = SessionDraft { blind: true, ..session_draft("subject") };

@@ -37,7 +37,8 @@ pub struct TestTenant {
 
 impl TestTenant {
     /// A new tenant. Its name is unique even if earlier runs used the same store.
-    pub async fn fresh(tenants: Store) -> Self {
+    pub async fn fresh(tenants: impl Into<Store>) -> Self {
+        let tenants = tenants.into();
         let lobby = TenantId::parse("conformance").unwrap();
         let now = tenants.open(&lobby).now().await.unwrap().millis();
         let id = format!("conformance-{now}-{}-{}", std::process::id(), unique());
@@ -45,7 +46,8 @@ impl TestTenant {
     }
 
     /// Opens this tenant.
-    pub fn open(tenants: Store, id: TenantId) -> Self {
+    pub fn open(tenants: impl Into<Store>, id: TenantId) -> Self {
+        let tenants = tenants.into();
         Self { store: tenants.open(&id), tenants, id }
     }
 

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use swarm_http::body;
 use swarm_http::body::BodyError;
-use swarm_server::Limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 

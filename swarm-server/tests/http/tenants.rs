@@ -1,7 +1,5 @@
 //! Two tenants on one server: isolation, hosts, origins.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use swarm_core::store::Store;
 use swarm_core::{MemberId, Swarm, SystemEntropy, TenantId};
@@ -118,7 +116,7 @@ fn records_of_one_tenant_are_not_in_the_other(backend: &Backend) {
     acme.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
     add_records(&acme.client, acme.admin, &author);
     let (applicant, _) = Author::apply(&acme.client, "applicant");
-    let swarm = Swarm::new(Arc::clone(store), SystemEntropy);
+    let swarm = Swarm::new(store.clone(), SystemEntropy);
     sign_log(&swarm.tenant(&acme.tenant_id()));
     for (path, answer) in reads(acme) {
         assert_eq!(answer.status, 200, "{path}: {answer:?}");

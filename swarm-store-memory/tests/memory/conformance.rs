@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use swarm_core::store::Store;
 use swarm_core::{Store, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::ManualClock;

@@ -4,7 +4,6 @@
 
 use std::sync::LazyLock;
 
-use swarm_core::store::Store;
 use swarm_core::{Store, Timestamp};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;

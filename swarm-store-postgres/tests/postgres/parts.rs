@@ -60,7 +60,7 @@ async fn store_over_connections_of_the_program_files_takes() {
     server.psql(&format!("BEGIN; {} COMMIT", PostgresStore::schema_statements(&options())));
     let asked = Arc::new(AtomicUsize::new(0));
     let connect = Renewing { asked: Arc::clone(&asked), config: config(&server, "postgres") };
-    let store = Arc::new(PostgresStore::over(connect, options()).await.unwrap());
+    let store = PostgresStore::over(connect, options()).await.unwrap();
     let tenant = TestTenant::open(store, TenantId::parse("acme").unwrap());
     let (ada, session) = (tenant.author("ada").await, tenant.convened("aurora").await);
     tenant.filed(&ada, &session, "one").await;
@@ -99,6 +99,6 @@ async fn missing_rights_are_named_before_the_first_call() {
     for grant in why.split_once("grant it: ").unwrap().1.split("; ") {
         server.psql(&format!("GRANT {grant} TO clerk"));
     }
-    let store = Arc::new(PostgresStore::over(clerk(), Options::default()).await.unwrap());
+    let store = PostgresStore::over(clerk(), Options::default()).await.unwrap();
     TestTenant::open(store, TenantId::parse("acme").unwrap()).convened("aurora").await;
 }

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::TenantId;
@@ -23,7 +22,7 @@ const TILES: u64 = 500;
 async fn lookups_of_nonces_and_tiles_use_their_indexes_without_statistics() {
     let server = Server::start(&["autovacuum=off"]);
     let store = PostgresStore::create(&format!("{}&pool=1", server.url())).await.unwrap();
-    let world = TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap());
+    let world = TestTenant::open(store, TenantId::parse("acme").unwrap());
     let author = world.author("ada").await;
     for number in 0..SESSIONS {
         let session = world.convened(&format!("subject-{number}")).await;

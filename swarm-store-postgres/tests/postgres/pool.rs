@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::TenantId;
@@ -20,8 +19,8 @@ async fn commit_does_not_wait_for_reads() {
     let server = Server::start(&[]);
     let url = server.url();
     let schema = url.split_once("schema=").unwrap().1;
-    let store = Arc::new(PostgresStore::create(&format!("{url}&pool=4")).await.unwrap());
-    let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+    let store = PostgresStore::create(&format!("{url}&pool=4")).await.unwrap();
+    let world = TestTenant::open(store.clone(), TenantId::parse("acme").unwrap());
     let (blocker, connection) = tokio_postgres::connect(&server.address(), NoTls).await.unwrap();
     tokio::spawn(connection);
     let lock = format!("BEGIN; LOCK TABLE {schema}.takes IN ACCESS EXCLUSIVE MODE");

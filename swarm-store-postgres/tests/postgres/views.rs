@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::Arc;
-
 use swarm_core::TenantId;
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
@@ -14,7 +12,7 @@ async fn views_show_records_and_a_trigger_on_takes_is_fired() {
     let server = Server::start(&[]);
     let url = server.url();
     let schema = url.split_once("schema=").unwrap().1;
-    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
+    let store = PostgresStore::create(&url).await.unwrap();
     server.psql(&format!(
         "CREATE TABLE filed (take bigint);
          CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql

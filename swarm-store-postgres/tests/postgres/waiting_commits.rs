@@ -41,7 +41,7 @@ impl Desk {
     async fn open() -> Self {
         let url = SERVER.url();
         let schema = url.split_once("schema=").unwrap().1.to_owned();
-        let store = Arc::new(PostgresStore::create(&url).await.unwrap());
+        let store = PostgresStore::create(&url).await.unwrap();
         Self { world: TestTenant::open(store, TenantId::parse("acme").unwrap()), schema }
     }
 

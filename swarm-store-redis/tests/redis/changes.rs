@@ -2,18 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::TenantId;
+use swarm_core::{Store, TenantId};
 use swarm_redis_testing::{Server, wait_until};
 use swarm_store_redis::RedisStore;
 use swarm_testing::TestTenant;
-use swarm_testing::conformance::Process;
 
-async fn two_connected() -> (Server, Vec<Process>) {
+async fn two_connected() -> (Server, Vec<Store>) {
     let redis = Server::start(&["--appendonly", "no"]);
-    let processes = [open(&redis).await, open(&redis).await].map(Process::of).into();
+    let processes = [open(&redis).await, open(&redis).await].map(Store::from).into();
     (redis, processes)
 }
 
@@ -83,7 +81,7 @@ async fn open(redis: &Server) -> RedisStore {
 
 async fn change(store: &RedisStore, tenant: &str) {
     let tenant = TenantId::parse(tenant).unwrap();
-    TestTenant::open(Arc::new(store.clone()), tenant).convened("aurora").await;
+    TestTenant::open(store.clone(), tenant).convened("aurora").await;
 }
 
 async fn changed(store: &RedisStore) -> Option<Vec<String>> {

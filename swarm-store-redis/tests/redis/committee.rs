@@ -45,7 +45,7 @@ async fn submission_takes_effect_at_most_once() {
             Ok(other) => panic!("{other:?} after losing {calls} calls and {answers} answers"),
         }
         // After an error the same filing may be sent again.
-        recovered(&*lossy).await;
+        recovered(&lossy).await;
         let again = lossy.file_committee(&filing).await.unwrap();
         assert!(matches!(again, CommitteeFiled::Filed(_)));
     }
@@ -56,7 +56,7 @@ async fn submission_takes_effect_at_most_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn commits_take_effect_once_when_their_answer_is_lost() {
     let (_server, direct, lossy, proxy) = behind_a_proxy().await;
-    walk(&*lossy, || ()).await;
+    walk(&lossy, || ()).await;
 
     proxy.drop_next(0, 1);
     assert_eq!(lossy.save_committee_member(&seat("grace")).await.unwrap(), Saved::Saved);

@@ -114,7 +114,7 @@ async fn write_over_corrupt_session_changes_nothing() {
 #[tokio::test]
 async fn write_over_corrupt_committee_member_changes_nothing() {
     let fixture = Fixture::start().await;
-    convened(&*fixture.committee, &["ada"]).await;
+    convened(&fixture.committee, &["ada"]).await;
     fixture.corrupt(field_of_texts("committee_members", &["ada"]));
     let before = fixture.dump();
     let change = CommitteeMemberChange { expected: Some(FIRST), ..seat("ada") };
@@ -125,7 +125,7 @@ async fn write_over_corrupt_committee_member_changes_nothing() {
 #[tokio::test]
 async fn write_over_corrupt_day_changes_nothing() {
     let fixture = Fixture::start().await;
-    convened(&*fixture.committee, &["ada"]).await;
+    convened(&fixture.committee, &["ada"]).await;
     fixture.corrupt(field_of_texts("committee_days", &["2026-11-21"]));
     fixture.assert_saving_a_day_fails().await;
 }
@@ -133,7 +133,7 @@ async fn write_over_corrupt_day_changes_nothing() {
 #[tokio::test]
 async fn write_over_corrupt_brief_changes_nothing() {
     let fixture = Fixture::start().await;
-    convened(&*fixture.committee, &["ada"]).await;
+    convened(&fixture.committee, &["ada"]).await;
     fixture.corrupt(field_of_texts("committee_briefs", &["2026-11-21", "ada"]));
     fixture.assert_saving_a_day_fails().await;
 }

@@ -156,7 +156,7 @@ async fn filing_takes_effect_at_most_once() {
             Ok(other) => panic!("{other:?} after losing {calls} calls and {answers} answers"),
         }
         // After an error the same filing may be sent again.
-        recovered(&*lossy).await;
+        recovered(&lossy).await;
         assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(..)));
     }
     assert_eq!(nonces(&direct, &session).await.len(), 1 + FILINGS);
@@ -207,7 +207,7 @@ async fn commits_take_effect_once_when_their_answer_is_lost() {
 
     for key in [None, Some("key")] {
         proxy.drop_next(0, 1);
-        let outcome = put(&*lossy, key).await.unwrap();
+        let outcome = put(&lossy, key).await.unwrap();
         let Put::Created(document) = outcome else { panic!("{outcome:?}") };
         assert_eq!(
             direct.documents(Collection::Memos, None).await.unwrap().last(),
@@ -249,17 +249,17 @@ async fn commits_write_nothing_when_the_server_is_out_of_memory() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_racing_filings_through_two_stores_wins() {
     let (_server, one, other) = two_stores().await;
-    let author = joined(&*one, "ada").await;
+    let author = joined(&one, "ada").await;
     let session = one.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
     for racer in 0..64 {
-        filings.push(judged(&*other, &author, &session, &racer.to_string()).await);
+        filings.push(judged(&other, &author, &session, &racer.to_string()).await);
     }
     let outcomes = race([one.clone(), other], filings).await;
     let won = outcomes.iter().filter(|outcome| matches!(outcome, Filed::Filed(..))).count();
     let lost = outcomes.iter().filter(|outcome| **outcome == Filed::RevisionTaken).count();
     assert_eq!((won, lost), (1, 63));
-    assert_eq!(takes_of(&*one, session.id).await.unwrap().len(), 1);
+    assert_eq!(takes_of(&one, session.id).await.unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -268,13 +268,13 @@ async fn filings_of_many_members_through_two_stores_all_succeed() {
     let session = one.convene(&draft("subject")).await.unwrap();
     let mut filings = Vec::new();
     for racer in 0..64 {
-        let author = joined(&*one, &format!("member {racer}")).await;
-        filings.push(judged(&*other, &author, &session, "nonce").await);
+        let author = joined(&one, &format!("member {racer}")).await;
+        filings.push(judged(&other, &author, &session, "nonce").await);
     }
     let outcomes = race([one.clone(), other], filings).await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Filed::Filed(..))));
     let ids: Vec<u64> =
-        takes_of(&*one, session.id).await.unwrap().iter().map(|take| take.id.0).collect();
+        takes_of(&one, session.id).await.unwrap().iter().map(|take| take.id.0).collect();
     assert_eq!(ids, (1..=64).collect::<Vec<_>>());
 }
 

@@ -42,7 +42,7 @@ async fn waiting_takes_are_filed_in_batches() {
     assert!((3..=6).contains(&calls), "{calls} calls");
     filed.sort_unstable();
     assert_eq!(filed, (1..=70).map(TakeId).collect::<Vec<_>>());
-    assert_eq!(nonces(&*desk.store, &desk.session).await, ["nonce"; 70]);
+    assert_eq!(nonces(&desk.store, &desk.session).await, ["nonce"; 70]);
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn first_of_two_waiting_takes_of_a_member_wins() {
     let desk = Desk::open(3).await;
     let mut filings = Vec::new();
     for (author, nonce) in [(0, "1"), (1, "2"), (2, "3"), (1, "4")] {
-        filings.push(judged(&*desk.store, &desk.authors[author], &desk.session, nonce).await);
+        filings.push(judged(&desk.store, &desk.authors[author], &desk.session, nonce).await);
     }
     let calls = desk.held(filings).await;
     let mut outcomes = Vec::new();
@@ -58,7 +58,7 @@ async fn first_of_two_waiting_takes_of_a_member_wins() {
         outcomes.push(matches!(call.await.unwrap().unwrap(), Filed::Filed(..)));
     }
     assert_eq!(outcomes, [true, true, true, false]);
-    assert_eq!(nonces(&*desk.store, &desk.session).await, ["1", "2", "3"]);
+    assert_eq!(nonces(&desk.store, &desk.session).await, ["1", "2", "3"]);
 }
 
 #[tokio::test]
@@ -68,12 +68,12 @@ async fn batch_holds_takes_of_a_member_in_many_sessions() {
     for subject in 0..30 {
         let session = desk.store.convene(&draft(&subject.to_string())).await.unwrap();
         let nonce = subject.to_string();
-        filings.push(judged(&*desk.store, &desk.authors[0], &session, &nonce).await);
+        filings.push(judged(&desk.store, &desk.authors[0], &session, &nonce).await);
     }
     let sessions: Vec<_> = filings.iter().map(|filing| filing.session().0).collect();
     // The same nonce in two sessions: one of the takes spends it.
     let session = desk.store.convene(&draft("last")).await.unwrap();
-    filings.push(judged(&*desk.store, &desk.authors[0], &session, "29").await);
+    filings.push(judged(&desk.store, &desk.authors[0], &session, "29").await);
     let before = desk.redis.scripts();
     let mut calls = desk.held(filings).await;
     let spent = calls.pop().unwrap().await.unwrap().unwrap();
@@ -82,7 +82,7 @@ async fn batch_holds_takes_of_a_member_in_many_sessions() {
     let calls = desk.redis.scripts() - before;
     assert!(calls <= 5, "{calls} calls");
     for (session, id) in zip(sessions, filed) {
-        let on_file = takes_of(&*desk.store, session).await.unwrap();
+        let on_file = takes_of(&desk.store, session).await.unwrap();
         assert_eq!(on_file.iter().map(|take| take.id).collect::<Vec<_>>(), [id]);
     }
 }
@@ -96,7 +96,7 @@ async fn each_take_of_a_batch_gets_its_own_outcome() {
     desk.store.convene(&draft("other")).await.unwrap();
     let third = desk.store.convene(&draft("third")).await.unwrap();
     for (author, session, nonce) in [(6, &third, "nonce"), (8, &desk.session, "earlier")] {
-        let earlier = judged(&*desk.store, &desk.authors[author], session, nonce).await;
+        let earlier = judged(&desk.store, &desk.authors[author], session, nonce).await;
         assert!(matches!(desk.store.file(&earlier).await.unwrap(), Filed::Filed(..)));
     }
     let calls = desk.held(filings).await;
@@ -113,8 +113,8 @@ async fn each_take_of_a_batch_gets_its_own_outcome() {
             Filed::Late => panic!("{place}"),
         }
     }
-    assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 5);
-    assert!(nonces(&*desk.store, &other).await.is_empty());
+    assert_eq!(nonces(&desk.store, &desk.session).await.len(), 5);
+    assert!(nonces(&desk.store, &other).await.is_empty());
 }
 
 /// They were judged by the facts of the log before.
@@ -129,12 +129,12 @@ async fn waiting_takes_are_not_filed_in_a_log_that_has_begun_since() {
     let session = elsewhere.convene(&draft("subject")).await.unwrap();
     assert_eq!(session.id, desk.session.id);
     for author in &desk.authors {
-        joined(&*elsewhere, author.id.as_str()).await;
+        joined(&elsewhere, author.id.as_str()).await;
     }
     for call in desk.held(filings).await {
         assert_eq!(call.await.unwrap().unwrap_err().kind(), StoreErrorKind::Contended);
     }
-    assert!(nonces(&*desk.store, &desk.session).await.is_empty());
+    assert!(nonces(&desk.store, &desk.session).await.is_empty());
     desk.filed(desk.held(desk.filings("third").await).await).await;
 }
 
@@ -143,7 +143,7 @@ async fn waiting_takes_are_not_filed_in_a_log_that_has_begun_since() {
 async fn batch_does_not_depend_on_its_first_caller_being_polled() {
     let desk = Desk::open(3).await;
     let filings = desk.filings("nonce").await;
-    let mut first = desk.store.file(&filings[0]);
+    let mut first = Box::pin(desk.store.file(&filings[0]));
     tokio::select! {
         biased;
         filed = &mut first => panic!("{filed:?}"),
@@ -161,7 +161,7 @@ async fn unwritable_take_does_not_fail_the_batch() {
     let desk = Desk::open(8).await;
     let odd = desk.store.convene(&draft("odd")).await.unwrap();
     let mut filings = desk.filings("nonce").await;
-    filings[4] = judged(&*desk.store, &desk.authors[4], &odd, "nonce").await;
+    filings[4] = judged(&desk.store, &desk.authors[4], &odd, "nonce").await;
     let mut redis = redis::Client::open(desk.redis.url()).unwrap().get_connection().unwrap();
     let odd = field_of_number("sessions", u8::try_from(odd.id.0).unwrap());
     assert_eq!(redis.hset(RECORDS, odd, "no record"), Ok(0));
@@ -171,7 +171,7 @@ async fn unwritable_take_does_not_fail_the_batch() {
     let mut filed = desk.filed(calls).await;
     filed.sort_unstable();
     assert_eq!(filed, (1..=7).map(TakeId).collect::<Vec<_>>());
-    assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 7);
+    assert_eq!(nonces(&desk.store, &desk.session).await.len(), 7);
 }
 
 #[tokio::test]
@@ -190,9 +190,9 @@ async fn cancelled_callers_do_not_fail_the_batch() {
         filed.dedup();
         assert_eq!(filed.len(), 40 - leaving.len(), "{leaving:?}");
         // Takes of cancelled callers may be filed.
-        let on_file = nonces(&*desk.store, &desk.session).await.len();
+        let on_file = nonces(&desk.store, &desk.session).await.len();
         assert!((filed.len()..=40).contains(&on_file), "{leaving:?}: {on_file}");
-        let again = judged(&*desk.store, &desk.authors[0], &desk.session, "again").await;
+        let again = judged(&desk.store, &desk.authors[0], &desk.session, "again").await;
         assert!(matches!(desk.store.file(&again).await.unwrap(), Filed::Filed(..)), "{leaving:?}");
     }
 }
@@ -208,7 +208,7 @@ async fn takes_of_a_failed_batch_are_retried_alone() {
     filed.sort_unstable();
     filed.dedup();
     assert_eq!(filed.len(), 8);
-    assert_eq!(nonces(&*desk.store, &desk.session).await.len(), 8);
+    assert_eq!(nonces(&desk.store, &desk.session).await.len(), 8);
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn batch_appends_once_to_the_log() {
     let [calls, pushes] = ["evalsha", "rpush"].map(|command| desk.redis.calls(command));
     let (calls, pushes) = (calls - before[0], pushes - before[1]);
     assert!(pushes > 0 && pushes <= calls, "{pushes} in {calls} calls");
-    assert_eq!(nonces(&*desk.store, &other).await.len(), 15);
+    assert_eq!(nonces(&desk.store, &other).await.len(), 15);
 }
 
 /// Redis serves no other client while it runs a batch.
@@ -237,7 +237,7 @@ async fn batches_are_limited_in_bytes() {
             ..author.draft(&desk.session, "nonce")
         };
         let take = author.sign(long);
-        let basis = author.basis(&*desk.store, &take).await.unwrap();
+        let basis = author.basis(&desk.store, &take).await.unwrap();
         filings.push(swarm_testing::judged(&basis, &take));
     }
     let before = desk.redis.scripts();
@@ -269,8 +269,8 @@ async fn each_take_gets_the_error_of_a_refused_batch() {
             assert_eq!(outcome.unwrap_err().kind(), kind);
         }
         end();
-        recovered(&*desk.store).await;
-        assert!(nonces(&*desk.store, &desk.session).await.is_empty());
+        recovered(&desk.store).await;
+        assert!(nonces(&desk.store, &desk.session).await.is_empty());
     }
     desk.filed(desk.held(desk.filings("nonce").await).await).await;
 }
@@ -304,7 +304,7 @@ impl Desk {
     async fn filings_in(&self, sessions: &[&Session], nonce: &str) -> Vec<Filing> {
         let mut filings = Vec::new();
         for (author, session) in zip(&self.authors, sessions.iter().cycle()) {
-            filings.push(judged(&*self.store, author, session, nonce).await);
+            filings.push(judged(&self.store, author, session, nonce).await);
         }
         filings
     }

@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::Arc;
-
 use serde_json::Value;
 use swarm_core::domain::{LogLine, Seq, Timestamp};
 use swarm_core::service::LogQuery;
-use swarm_core::store::Store;
 use swarm_core::{SessionId, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_redis_testing::Server;
 use swarm_store_redis::RedisStore;
@@ -64,7 +61,7 @@ fn remove_times(value: &mut Value) {
 }
 
 async fn tenant(server: &Server) -> Tenant {
-    let store: Store = Arc::new(RedisStore::connect(&server.url()).await.unwrap());
+    let store = RedisStore::connect(&server.url()).await.unwrap();
     Swarm::new(store, SystemEntropy).tenant(&TenantId::parse("acme").unwrap())
 }
 

@@ -190,7 +190,7 @@ async fn long_snapshot_moves_with_its_tenant() {
     let (server, other) = (Server::start(&[]), Server::start(&[]));
     let store = RedisStore::connect(&server.url()).await.unwrap();
     let to = RedisStore::connect(&other.url()).await.unwrap();
-    let world = TestTenant::open(Arc::new(store.clone()), acme());
+    let world = TestTenant::open(store.clone(), acme());
     let session = world.convened("subject").await;
     world.amend(ID, aggregate).await;
     let (mut dump, mut restore) = (store.dump(&acme()).await.unwrap(), to.restore().await.unwrap());
@@ -203,7 +203,7 @@ async fn long_snapshot_moves_with_its_tenant() {
     }
     assert_eq!(restore.commit().await.unwrap(), Restored::Complete);
     assert_eq!(other.cli(&["pttl", &name(&other)]).trim(), "-1");
-    let moved = TestTenant::open(Arc::new(to), acme());
+    let moved = TestTenant::open(to, acme());
     assert_reads(&moved, &aggregated(&session)).await;
     moved.amend(ID, |session| session.state = Published).await;
     assert_reads(&moved, &Session { state: Published, ..aggregated(&session) }).await;
@@ -265,7 +265,7 @@ fn acme() -> TenantId {
 }
 
 async fn tenant(url: &str) -> TestTenant {
-    TestTenant::open(Arc::new(RedisStore::connect(url).await.unwrap()), acme())
+    TestTenant::open(RedisStore::connect(url).await.unwrap(), acme())
 }
 
 /// The keys of snapshots, staged ones included.

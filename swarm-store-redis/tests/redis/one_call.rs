@@ -150,7 +150,7 @@ impl Desk {
         let far = RedisStore::connect(&redis.url()).await.unwrap();
         let cached = Swarm::new(near, SystemEntropy).with_basis_cache().tenant(&tenant);
         let other = Swarm::new(far.clone(), SystemEntropy).tenant(&tenant);
-        let world = TestTenant::open(Arc::new(far), tenant);
+        let world = TestTenant::open(far, tenant);
         let mut fields = object(r#"{ "id": "aurora", "name": "Aurora" }"#);
         let aurora = Subject::read(&mut fields).unwrap();
         let _ = other.put_subject(&aurora, &Actor::OPERATOR).await.unwrap();

@@ -40,11 +40,11 @@ async fn facts_are_not_read_from_a_replica() {
     let direct = RedisStore::connect(&new.url()).await.unwrap();
     let author = joined(&open(&direct), "ada").await;
     let session = open(&direct).convene(&draft("subject")).await.unwrap();
-    committee::convened(&*committee::open(&direct), &["ada"]).await;
+    committee::convened(&committee::open(&direct), &["ada"]).await;
     proxy.forward_to(new.port);
 
     judged(&open(&one), &author, &session, "nonce").await;
-    committee::judged(&*committee::open(&other), "ada", "mark").await;
+    committee::judged(&committee::open(&other), "ada", "mark").await;
 }
 
 /// For example while a host name still resolves to the old server.

@@ -1,8 +1,6 @@
 //! What reads of a sealed session return, and what the server sends for them.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::Arc;
-
 use swarm_core::store::TABLES;
 use swarm_redis_testing::Server;
 use swarm_store_redis::{RedisBackend, RedisStore};
@@ -20,7 +18,7 @@ async fn reads_of_a_sealed_session_return_the_same_bytes() {
 async fn server_sends_nothing_that_is_sealed() {
     const DIGITS: u64 = 2_000;
     let server = Server::start(&[]);
-    let store = Arc::new(RedisStore::connect(&server.url()).await.unwrap());
+    let store = RedisStore::connect(&server.url()).await.unwrap();
     let mut sent = Vec::new();
     for (tenant, is_large) in [("small", false), ("large", true)] {
         let desk = SealedDesk::filed(store.clone(), tenant, is_large).await;

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use redis::{Commands as _, Connection};
 use swarm_core::domain::{Attribution, MessageId, TenantId};
@@ -74,8 +73,8 @@ async fn commit_is_not_half_done_when_a_key_has_another_type() {
 impl Tenant {
     async fn filled(store: &RedisStore) -> Self {
         let id = TenantId::parse(format!("tenant-{}", unique())).unwrap();
-        let world = TestTenant::open(Arc::new(store.clone()), id.clone());
-        let committee = TestCommittee::open(Arc::new(store.clone()), id.clone());
+        let world = TestTenant::open(store.clone(), id.clone());
+        let committee = TestCommittee::open(store.clone(), id.clone());
         let ada = world.author("ada").await;
         let session = world.convened("subject").await;
         world.filed(&ada, &session, "1").await;

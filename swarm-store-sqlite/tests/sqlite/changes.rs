@@ -2,18 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::Arc;
-
-use swarm_core::TenantId;
+use swarm_core::{Store, TenantId};
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::TestTenant;
-use swarm_testing::conformance::Process;
 use tempfile::TempDir;
 
-async fn opened_twice() -> (TempDir, Vec<Process>) {
+async fn opened_twice() -> (TempDir, Vec<Store>) {
     let folder = tempfile::tempdir().unwrap();
     let open = || SqliteStore::open(folder.path().join("swarm.db")).unwrap();
-    let processes = [open(), open()].map(Process::of).into();
+    let processes = [open(), open()].map(Store::from).into();
     (folder, processes)
 }
 
@@ -36,7 +33,7 @@ async fn own_changes_name_tenants_and_changes_of_others_do_not() {
 }
 
 async fn change(store: &SqliteStore, id: &str) {
-    TestTenant::open(Arc::new(store.clone()), tenant(id)).convened("aurora").await;
+    TestTenant::open(store.clone(), tenant(id)).convened("aurora").await;
 }
 
 async fn changed(store: &SqliteStore) -> Option<Vec<TenantId>> {

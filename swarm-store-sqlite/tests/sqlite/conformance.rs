@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use rusqlite::{Connection, Row, TransactionBehavior};
-use swarm_core::store::Store;
 use swarm_core::{Store, Timestamp};
 use swarm_store_sqlite::SqliteStore;
 use swarm_testing::ManualClock;

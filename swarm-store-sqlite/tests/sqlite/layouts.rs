@@ -4,12 +4,11 @@
 use std::error::Error as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rusqlite::Connection;
 use swarm_core::domain::{LogLine, Seq};
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, ChallengeSlot, Store, StoreError, StoreErrorKind, other_layout,
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, StoreError, StoreErrorKind, other_layout,
 };
 use swarm_core::{Swarm, SystemEntropy, TenantId, Timestamp};
 use swarm_store_sqlite::SqliteStore;
@@ -128,7 +127,7 @@ async fn entries(store: SqliteStore) -> Vec<String> {
 async fn corrupt_record_is_warned_of() {
     let (_folder, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
-    let world = TestTenant::open(Arc::new(store.clone()), tenant());
+    let world = TestTenant::open(store.clone(), tenant());
     let session = world.convened("aurora").await;
     assert!(store.ready().await.unwrap().warnings.is_empty());
     let other = Connection::open(path).unwrap();
@@ -144,7 +143,7 @@ async fn corrupt_record_is_warned_of() {
 async fn file_that_got_another_layout_while_it_was_open_is_not_written() {
     let (_folder, path) = new_path();
     let store = SqliteStore::open(&path).unwrap();
-    let world = TestTenant::open(store.clone().into(), tenant());
+    let world = TestTenant::open(store.clone(), tenant());
     let session = world.convened("aurora").await;
     let db = Connection::open(&path).unwrap();
 
@@ -164,10 +163,7 @@ async fn file_that_got_another_layout_while_it_was_open_is_not_written() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stores_on_one_file_commit_alternately() {
     let (_folder, path) = new_path();
-    let worlds = [(); 2].map(|()| {
-        let store: Store = Arc::new(SqliteStore::open(&path).unwrap());
-        TestTenant::open(store, tenant())
-    });
+    let worlds = [(); 2].map(|()| TestTenant::open(SqliteStore::open(&path).unwrap(), tenant()));
     let mut ids = Vec::new();
     for _ in 0..50 {
         let (one, other) = tokio::join!(worlds[0].convened("a"), worlds[1].convened("b"));

@@ -21,7 +21,7 @@ async fn reads_of_a_sealed_session_return_the_same_bytes() {
 async fn reads_of_a_sealed_session_do_not_parse_what_is_sealed() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("swarm.db");
-    let store = std::sync::Arc::new(SqliteStore::open(&path).unwrap());
+    let store = SqliteStore::open(&path).unwrap();
     let desk = SealedDesk::filed(store.clone(), "desk", false).await;
     let file = Connection::open(&path).unwrap();
     file.execute("UPDATE takes SET payload = 'garbled'", []).unwrap();

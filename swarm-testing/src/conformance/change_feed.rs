@@ -21,7 +21,7 @@ async fn catch_up(process: &Store) {
 }
 
 async fn changes(process: &Store) -> Changes {
-    changes(process).await.unwrap()
+    process.changes().await.unwrap()
 }
 
 /// A commit of any kind is announced to every process once it has returned, also if an earlier one of the same tenant

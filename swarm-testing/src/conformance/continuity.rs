@@ -78,7 +78,7 @@ pub async fn accepted_store_commits_again(
     let (tenant, session, ada) = tenant(&tenants).await;
     back_up().await;
     let tenants_elsewhere = again().await;
-    let elsewhere = TestTenant::open(Arc::clone(&tenants_elsewhere), tenant.id.clone());
+    let elsewhere = TestTenant::open(tenants_elsewhere.clone(), tenant.id.clone());
     elsewhere.filed(&ada, &session, "1").await;
     elsewhere.filed(&ada, &session, "2").await;
     tenant.log_position().await;
@@ -111,7 +111,7 @@ pub async fn accepted_store_commits_again(
 
 /// A tenant with a session, which is the only row of its log, and a member.
 async fn tenant(tenants: &Store) -> (TestTenant, Arc<Session>, Author) {
-    let tenant = TestTenant::fresh(Arc::clone(tenants)).await;
+    let tenant = TestTenant::fresh(tenants.clone()).await;
     let (session, ada) = (tenant.convened("subject").await, tenant.author("ada").await);
     (tenant, session, ada)
 }

@@ -30,5 +30,5 @@ pub use self::{
 pub(crate) use self::{
     generate::has_readers,
     members::{create_member, has_briefs, rotate_member_key, set_status, update_member},
-    sessions::{counted, is_over, standing},
+    sessions::{is_over, standing},
 };

@@ -7,9 +7,9 @@ use swarm_core::audit::{BundledTimestamp, ProvenEntry, SessionBundle};
 use swarm_core::domain::{
     Actor, Attribution, Body, Bucket, Confidence, Declaration, LogEntry, LogLine, MemberAct,
     MemberEntry, MemberId, MemberStatus, MemoUrl, Method, Nonce, OutcomeDraft, OutcomeSource,
-    OutcomeValue, PublicKey, QuestionPatch, QuestionText, RankedStance, Revision, Roster,
-    RosterEntry, Salt, Seq, Session, SessionDraft, SessionId, SessionPatch, SessionState, Stance,
-    StanceScale, Take, TakeDraft, TakeId, TakeOnFile, Timestamp, Version, Weight, Weights,
+    OutcomeValue, QuestionPatch, QuestionText, RankedStance, Revision, Roster, RosterEntry, Salt,
+    Seq, Session, SessionDraft, SessionId, SessionPatch, SessionState, Stance, StanceScale, Take,
+    TakeDraft, TakeId, TakeOnFile, Timestamp, Version, Weight, Weights,
 };
 use swarm_core::json::write;
 use swarm_core::proof::checkpoint::Checkpoint;

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use swarm_core::TakeDraft;
-use swarm_core::domain::{PublicKey, Signature, Signed};
+use swarm_core::domain::{Signature, Signed};
 use swarm_core::json::Json;
 use swarm_core::proof::{KeyPair, canonical, verify};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use swarm_core::Error;
 use swarm_core::store::{Store, StoreErrorKind};
-use swarm_http::{Services, Site};
+use swarm_http::Site;
 use swarm_maintenance::MaintainedTenant as _;
 use swarm_server::{Limits, Listener};
 use tokio::net::TcpListener;
@@ -62,11 +62,11 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
             true => signing_key::in_process()?,
             false => signing_key::signer(key.as_deref(), store::is_memory(store))?,
         };
-        let Opened { services, tenants } = match read_only {
+        let Opened { services, store } = match read_only {
             true => store::open_read_only(store).await?,
             false => store::open(store).await?,
         };
-        stored = Some(tenants);
+        stored = Some(store);
         Ok(services.with_signer(signer))
     };
     let expiry = tls.as_ref().map(TlsFiles::expiry);
@@ -77,7 +77,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     }
     count_warnings(&open.site, checkpoints).await?;
     if let Some(stored) = stored {
-        warn_of_unserved(&served, &*stored).await;
+        warn_of_unserved(&served, &stored).await;
     }
     // Not before: a start that fails must not show a token that nothing accepts.
     if let Some(token) = &open.minted_token {

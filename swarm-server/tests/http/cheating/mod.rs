@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::json;
 use swarm_core::domain::{
     Actor, EndorsedKey, KeyReplacement, LogEntry, MemberAct, MemberEntry, MemberStatus, Operation,
-    OutcomeDraft, PublicKey, QuestionText, SessionAct, SessionState, Take,
+    OutcomeDraft, QuestionText, SessionAct, SessionState, Take,
 };
 use swarm_core::proof::take_entry;
 use swarm_core::rules;

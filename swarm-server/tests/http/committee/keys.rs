@@ -154,8 +154,8 @@ fn asked(spied: &SpiedFixture, key: &str, body: &str) -> (String, Vec<&'static s
 fn all_well_formed_keys_cost_the_same_store_calls() {
     let spied = SpiedFixture::start();
     let committee = spied.fixture.committee();
-    committee_fixture::insert_member(&*committee, "m", KEY);
-    committee_fixture::insert_member(&*committee, "n", &format!("ic_n_{HEX}"));
+    committee_fixture::insert_member(&committee, "m", KEY);
+    committee_fixture::insert_member(&committee, "n", &format!("ic_n_{HEX}"));
     let inactive = json!({ "status": "inactive" });
     chair(&spied.fixture.client, "/members/n/status", &inactive).expect(200);
     let good = take("bullish").to_string();

@@ -74,7 +74,7 @@ impl Interleaving {
 
     #[track_caller]
     fn assert_stored(&self, count: usize) {
-        assert_eq!(records(&*self.fixture.committee()).len(), count);
+        assert_eq!(records(&self.fixture.committee()).len(), count);
     }
 }
 
@@ -143,7 +143,7 @@ fn take_has_the_subject_at_its_commit() {
         |committee: &CommitteeTenant| generate(committee, &json!({ "subject_id": "basalt" }));
     let receipt = interleaving.submit_with(turn).expect(200).json();
     assert_eq!(receipt["subject_id"], "basalt");
-    assert_eq!(records(&*interleaving.fixture.committee())[0]["subject_id"], "basalt");
+    assert_eq!(records(&interleaving.fixture.committee())[0]["subject_id"], "basalt");
     interleaving.assert_stored(1);
 }
 
@@ -155,7 +155,7 @@ fn concurrent_submissions_are_both_stored() {
         now(committee.submit(&ApiKey::parse(KEY).unwrap(), text.as_bytes())).unwrap();
     };
     interleaving.submit_with(first).expect(200);
-    let stances: Vec<_> = records(&*interleaving.fixture.committee())
+    let stances: Vec<_> = records(&interleaving.fixture.committee())
         .iter()
         .map(|take| take["stance"].clone())
         .collect();

@@ -24,7 +24,6 @@ mod timeline;
 mod workload;
 
 use std::time::Duration;
-use swarm_core::store::Store;
 
 use final_state::FinalState;
 use servers::{Servers, Store};

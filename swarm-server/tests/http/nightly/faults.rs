@@ -1,7 +1,5 @@
 //! Redis failures under load, and recovery without a restart of the program.
 
-use std::sync::Arc;
-
 use swarm_redis_testing::{Server, wait_until};
 
 use crate::backend::{Backend, connect};

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use swarm_core::domain::{LogRow, Logged, PublicKey, Revision, Seq, SessionId, TakeId, TenantId};
+use swarm_core::domain::{LogRow, Logged, Revision, Seq, SessionId, TakeId, TenantId};
 use swarm_core::store::{Restored, Stored};
 use swarm_core::{Session, Take, Timestamp};
 use swarm_store_memory::MemoryStore;

@@ -84,8 +84,8 @@ async fn full_disk_refuses_takes_and_keeps_acknowledged_ones() {
     let Some(server) = Server::start_with_small_disk() else { return };
     let url = format!("{}&options=-c%20default_tablespace%3Dsmall", server.url());
     let desk = Desk::open([&url, &url]).await;
-    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
-    let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+    let store = PostgresStore::create(&url).await.unwrap();
+    let world = TestTenant::open(store.clone(), TenantId::parse("acme").unwrap());
     let filing = desk.begin().await;
     desk.wait_for(ACKNOWLEDGED).await;
     server.fill_disk();
@@ -167,7 +167,7 @@ impl Link {
         let by_proxy = url.replace(&server.port.to_string(), &proxy.port.to_string());
         let open = async |url: &str| {
             let store = PostgresStore::create(&format!("{url}&pool=1")).await.unwrap();
-            TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap())
+            TestTenant::open(store, TenantId::parse("acme").unwrap())
         };
         let (near, far) = (open(&url).await, open(&by_proxy).await);
         let (author, session) = (near.author("ada").await, near.convened("aurora").await);
@@ -213,7 +213,7 @@ impl Desk {
     async fn open([one, other]: [&str; 2]) -> Self {
         let open = async |url: &str| {
             let store = PostgresStore::create(url).await.unwrap();
-            TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap())
+            TestTenant::open(store, TenantId::parse("acme").unwrap())
         };
         let (worlds, mut sessions) = ([open(one).await, open(other).await], Vec::new());
         for number in 0..SESSIONS {

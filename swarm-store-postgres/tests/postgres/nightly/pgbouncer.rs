@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use swarm_core::TenantId;
 use swarm_core::store::Store;
@@ -18,22 +18,17 @@ fn url() -> String {
     SERVER.url().replace(&SERVER.port.to_string(), &PGBOUNCER.port.to_string())
 }
 
-async fn pooled() -> ((), Arc<PostgresStore>) {
-    ((), Arc::new(PostgresStore::create(&url()).await.unwrap()))
-}
-
 async fn store() -> ((), Store) {
-    ((), pooled().await.1)
+    ((), PostgresStore::create(&url()).await.unwrap().into())
 }
 
 swarm_testing::conformance!(store);
-swarm_testing::transfer_conformance!(pooled);
 
 /// Otherwise the suites would test nothing new.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn connections_of_stores_share_those_to_the_server() {
     let url = format!("{}&pool=40", url());
-    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
+    let store = PostgresStore::create(&url).await.unwrap();
     let members = (0..40).map(|number| {
         let world =
             TestTenant::open(store.clone(), TenantId::parse(format!("desk-{number}")).unwrap());

@@ -5,7 +5,7 @@
 use std::error::Error as _;
 use std::fs;
 use std::process::Command;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use swarm_core::domain::{Attribution, SessionId};
@@ -31,7 +31,7 @@ fn kind_and_reason(error: &StoreError) -> (StoreErrorKind, String) {
 
 async fn can_convene(url: &str) {
     let store = PostgresStore::create(url).await.unwrap();
-    TestTenant::open(Arc::new(store), TenantId::parse("acme").unwrap()).convened("aurora").await;
+    TestTenant::open(store, TenantId::parse("acme").unwrap()).convened("aurora").await;
 }
 
 fn schema(url: &str) -> &str {
@@ -180,8 +180,8 @@ async fn commits_are_made_under_any_default_isolation_level() {
         let url = SERVER.url();
         let level = level.replace("%20", "%5C%20");
         let url = format!("{url}&options=-c%20default_transaction_isolation%3D{level}");
-        let store = Arc::new(PostgresStore::create(&url).await.unwrap());
-        let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+        let store = PostgresStore::create(&url).await.unwrap();
+        let world = TestTenant::open(store.clone(), TenantId::parse("acme").unwrap());
         let (author, session) = (world.author("ada").await, world.convened("aurora").await);
         let filing = world.judged(&author, &author.submission(&session, "nonce")).await;
         let filed = world.store().file(&filing).await.unwrap();
@@ -283,8 +283,8 @@ async fn few_connections_left_are_warned_of() {
 #[tokio::test]
 async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     let url = SERVER.url();
-    let store = Arc::new(PostgresStore::create(&url).await.unwrap());
-    let world = TestTenant::open(Arc::clone(&store) as _, TenantId::parse("acme").unwrap());
+    let store = PostgresStore::create(&url).await.unwrap();
+    let world = TestTenant::open(store.clone(), TenantId::parse("acme").unwrap());
     world.convened("aurora").await;
     let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
     let begin =

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use swarm_core::store::{Filed, MemberSaved, Restored, SessionQuery, Store, TABLES};
 use swarm_core::{SessionId, TenantId};
@@ -106,7 +106,7 @@ async fn clock_read_before_the_lock_fails_the_case() {
 #[tokio::test]
 async fn serialization_failures_and_deadlocks_are_tried_again() {
     let url = SERVER.url();
-    let store = PostgresStore::create(&url).await.unwrap().into();
+    let store = PostgresStore::create(&url).await.unwrap();
     let world = TestTenant::open(store, tenant("acme"));
     let (author, session) = (world.author("ada").await, world.convened("aurora").await);
     for code in ["40001", "40P01"] {
@@ -145,8 +145,8 @@ async fn changes_by_any_process_name_their_tenants_once() {
         assert_eq!(changed(store).await, None);
         assert_eq!(changed(store).await, Some(Vec::new()));
     }
-    TestTenant::open(Arc::new(one.clone()), tenant("acme")).convened("aurora").await;
-    TestTenant::open(Arc::new(other.clone()), tenant("bolt")).author("ada").await;
+    TestTenant::open(one.clone(), tenant("acme")).convened("aurora").await;
+    TestTenant::open(other.clone(), tenant("bolt")).author("ada").await;
     for store in [&one, &other] {
         assert_eq!(changed(store).await, Some(vec![tenant("acme"), tenant("bolt")]));
         assert_eq!(changed(store).await, Some(Vec::new()));
@@ -169,8 +169,8 @@ async fn tenant_that_is_being_restored_takes_commits_and_then_is_not_restored_in
     let url = SERVER.url();
     let restoring = PostgresStore::create(&url).await.unwrap();
     let served = PostgresStore::create(&format!("{url}&pool=4&statement_timeout=5")).await;
-    let served = Arc::new(served.unwrap());
-    TestTenant::open(Arc::new(restoring.clone()), tenant("from")).convened("aurora").await;
+    let served = served.unwrap();
+    TestTenant::open(restoring.clone(), tenant("from")).convened("aurora").await;
     let mut restores = Vec::new();
     for id in ["used", "unused"] {
         let mut dump = restoring.dump(&tenant("from")).await.unwrap();

@@ -62,7 +62,7 @@ impl Load {
         let tenant = TenantId::parse(tenant).unwrap();
         let (store, committee) = (store.open(&tenant), store.open(&tenant));
         let names: [String; FILERS] = std::array::from_fn(|number| format!("filer-{number}"));
-        convened(&*committee, &names).await;
+        convened(&committee, &names).await;
         let mut idle = Vec::new();
         for name in names {
             idle.push(Filer::new(&store, name).await);
@@ -75,7 +75,7 @@ impl Load {
     pub(crate) fn begin(&mut self) {
         self.stopped.store(false, Ordering::SeqCst);
         for filer in mem::take(&mut self.idle) {
-            let (store, committee) = (self.store.clone(), Arc::clone(&self.committee));
+            let (store, committee) = (self.store.clone(), self.committee.clone());
             self.running.spawn(filer.work(store, committee, Arc::clone(&self.stopped)));
         }
     }
@@ -147,7 +147,7 @@ impl Load {
         assert!(day.is_sorted_by_key(|take| take.received_at));
         let (mut lost, mut found) = (0, 0);
         for Filer { submissions, .. } in &self.idle {
-            let on_file = submissions.on_file(&*self.committee, &day).await;
+            let on_file = submissions.on_file(&self.committee, &day).await;
             lost += submissions.acknowledged.len().saturating_sub(on_file);
             found += on_file;
         }
@@ -179,7 +179,7 @@ impl Filer {
         };
         let submitting = async {
             while goes_on() {
-                submitted.count(submissions.submit(&*committee).await).await;
+                submitted.count(submissions.submit(&committee).await).await;
             }
         };
         tokio::join!(filing, submitting);

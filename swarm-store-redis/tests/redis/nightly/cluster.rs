@@ -69,25 +69,25 @@ async fn retried_commits_take_effect_once_on_a_cluster() {
         let filed = timeout(BOUND, lossy.file(&filing)).await.unwrap();
         drop_next(0, 0);
         assert!(matches!(filed, Ok(Filed::Filed(..)) | Err(_)), "{filed:?}");
-        recovered(&*lossy).await;
+        recovered(&lossy).await;
         assert!(matches!(lossy.file(&filing).await.unwrap(), Filed::Filed(..)));
 
         drop_next(0, 1);
-        let outcome = timeout(BOUND, put(&*lossy, None)).await.unwrap();
+        let outcome = timeout(BOUND, put(&lossy, None)).await.unwrap();
         drop_next(0, 0);
         assert!(matches!(outcome, Ok(Put::Created(_))), "{outcome:?}");
         recovered(&direct).await;
 
-        let filing = committee::judged(&*room, "ada", &nonce).await;
+        let filing = committee::judged(&room, "ada", &nonce).await;
         drop_next(calls, answers);
         let filed = timeout(BOUND, room.file_committee(&filing)).await.unwrap();
         drop_next(0, 0);
         assert!(matches!(filed, Ok(CommitteeFiled::Filed(_)) | Err(_)), "{filed:?}");
-        recovered(&*room).await;
+        recovered(&room).await;
         let again = room.file_committee(&filing).await.unwrap();
         assert!(matches!(again, CommitteeFiled::Filed(_)));
     }
-    assert_eq!(committee::marks(&*room).await.len(), 21);
+    assert_eq!(committee::marks(&room).await.len(), 21);
     assert_eq!(nonces(&direct, &session).await.len(), 20);
     assert_eq!(direct.documents(Collection::Memos, None).await.unwrap().len(), 21);
     assert_eq!(direct.convene(&draft("last")).await.unwrap().id, SessionId(3));

@@ -28,7 +28,7 @@ async fn automatic_failover_loses_no_acknowledged_take() {
         }
         load.fails().await;
         wait_until_it_leads(replica);
-        recovered(&*load.store).await;
+        recovered(&load.store).await;
         // The new primary has no replica, so nothing was acknowledged since. The old one, when it
         // resumes, still believes that it is the primary.
         if killed {

@@ -98,7 +98,7 @@ impl Outage {
         // Read through a new connection: a store that has seen the lost takes refuses to commit.
         let store = RedisStore::connect(&self.server.url()).await.unwrap();
         self.load.store = store.open(&TenantId::parse("acme").unwrap());
-        recovered(&*self.load.store).await;
+        recovered(&self.load.store).await;
     }
 
     /// The length of the append-only file.

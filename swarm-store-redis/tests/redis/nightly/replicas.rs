@@ -31,9 +31,9 @@ async fn commits_fail_while_the_replica_is_down() {
     let (primary, replica) = pair();
     let store = RedisStore::connect(&format!("{}?wait=1", primary.url())).await.unwrap();
     let (waiting, plain) = (open(&store), connect(&primary.url()).await);
-    let author = joined(&*waiting, "ada").await;
+    let author = joined(&waiting, "ada").await;
     let session = waiting.convene(&draft("subject")).await.unwrap();
-    let filing = judged(&*waiting, &author, &session, "nonce").await;
+    let filing = judged(&waiting, &author, &session, "nonce").await;
 
     let grace = creation_with_mail(&Author::named("grace"));
     assert_eq!(waiting.save_member(&grace).await.unwrap(), MemberSaved::Saved);
@@ -56,8 +56,8 @@ async fn commits_fail_while_the_replica_is_down() {
     let (eve, other) = (Author::named("eve").creation(), draft("other"));
 
     let committee_store = committee::open(&store);
-    committee::convened(&*committee_store, &["ada"]).await;
-    let submission = committee::judged(&*committee_store, "ada", "mark").await;
+    committee::convened(&committee_store, &["ada"]).await;
+    let submission = committee::judged(&committee_store, "ada", "mark").await;
     let (seated, mut opened) = (committee::seat("eve"), committee::opening("ada"));
     opened.day.date = Day::parse("2026-11-22").unwrap();
 
@@ -65,7 +65,7 @@ async fn commits_fail_while_the_replica_is_down() {
     tokio::join!(
         is_unknown(waiting.file(&filing)),
         is_unknown(waiting.convene(&other)),
-        is_unknown(put(&*waiting, None)),
+        is_unknown(put(&waiting, None)),
         is_unknown(waiting.save_member(&eve)),
         is_unknown(waiting.save_message(&mailed)),
         is_unknown(waiting.save_session(&amended)),
@@ -77,9 +77,9 @@ async fn commits_fail_while_the_replica_is_down() {
     is_unknown(waiting.file(&filing)).await;
     is_unknown(committee_store.file_committee(&submission)).await;
     // The facts are not returned either, although the take is stored.
-    is_unknown(facts(&*waiting, &author, &session, "nonce")).await;
-    assert_eq!(nonces(&*waiting, &session).await, ["nonce"]);
-    assert!(facts(&*plain, &author, &session, "nonce").await.unwrap().spent.is_some());
+    is_unknown(facts(&waiting, &author, &session, "nonce")).await;
+    assert_eq!(nonces(&waiting, &session).await, ["nonce"]);
+    assert!(facts(&plain, &author, &session, "nonce").await.unwrap().spent.is_some());
 
     replica.signal("CONT");
     let Filed::Filed(take, _) = waiting.file(&filing).await.unwrap() else { panic!("not filed") };
@@ -87,10 +87,10 @@ async fn commits_fail_while_the_replica_is_down() {
         committee_store.file_committee(&submission).await.unwrap(),
         CommitteeFiled::Filed(_)
     ));
-    assert_eq!(committee::marks(&*committee_store).await, ["mark"]);
-    let spent = facts(&*waiting, &author, &session, "nonce").await.unwrap().spent;
+    assert_eq!(committee::marks(&committee_store).await, ["mark"]);
+    let spent = facts(&waiting, &author, &session, "nonce").await.unwrap().spent;
     assert_eq!(
-        (spent, nonces(&*waiting, &session).await),
+        (spent, nonces(&waiting, &session).await),
         (Some(take.into()), vec!["nonce".to_owned()])
     );
 }
@@ -103,7 +103,7 @@ async fn reads_do_not_wait_for_commits() {
     replica.signal("STOP");
     let mut commits = JoinSet::new();
     for _ in 0..100 {
-        let store = Arc::clone(&store);
+        let store = store.clone();
         commits.spawn(async move { put(&store, None).await.is_err() });
     }
     while !primary.cli(&["info", "clients"]).contains("blocked_clients:32") {
@@ -265,7 +265,7 @@ impl Load {
 
     /// Each filer returns the numbers of its acknowledged takes.
     fn start(self: &Arc<Self>, store: &Records) -> JoinSet<Vec<usize>> {
-        (0..8).map(|_| Arc::clone(self).file(Arc::clone(store))).collect()
+        (0..8).map(|_| Arc::clone(self).file(store.clone())).collect()
     }
 
     /// Files until the gate is closed.

@@ -138,7 +138,7 @@ pub(crate) async fn walk(tenants: &RedisStore, forget: impl Fn()) {
     assert!(store.document(Collection::Memos, "1").await.unwrap().is_some());
     forget();
     let _ = store.now().await.unwrap();
-    committee::walk(&*committee::open(tenants), forget).await;
+    committee::walk(&committee::open(tenants), forget).await;
 }
 
 pub(crate) async fn put(store: &Records, key: Option<&str>) -> Result<Put> {
@@ -148,7 +148,7 @@ pub(crate) async fn put(store: &Records, key: Option<&str>) -> Result<Put> {
 }
 
 /// Waits until the store answers again.
-pub(crate) async fn recovered(store: &(impl Clock + ?Sized)) {
+pub(crate) async fn recovered(store: &Records) {
     for _ in 0..100 {
         if timeout(BOUND, store.now()).await.unwrap().is_ok() {
             return;

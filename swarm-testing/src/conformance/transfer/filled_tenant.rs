@@ -38,7 +38,7 @@ pub(super) struct FilledTenant {
 impl FilledTenant {
     pub(super) async fn of(store: &Store) -> Self {
         let tenant = TestTenant::fresh(store.clone()).await;
-        log_scenario_in(&tenant.id, store.clone(), store.clone(), || ()).await;
+        log_scenario_in(&tenant.id, store.clone(), || ()).await;
         people(&tenant).await;
         reminder(&tenant).await;
         let author = tenant.author("author").await;

@@ -13,8 +13,8 @@ use swarm_core::TenantId;
 use swarm_core::domain::committee::CommitteeTake;
 use swarm_core::domain::{Member, MessageId, Seq, SessionId, TakeId};
 use swarm_core::store::{
-    Basis, Collection, CommitteeDayChange, CommitteeFiled, DocumentDraft, DocumentQuota, Filed,
-    MemberChange, MemberSaved, Put, Restored, Store, Stored,
+    Basis, Collection, CommitteeDayChange, CommitteeFiled, DocumentDraft, DocumentQuota, Dump,
+    Filed, MemberChange, MemberSaved, Put, Restored, Store, Stored,
 };
 
 /// Challenges do not count: anybody may request one.
@@ -22,7 +22,7 @@ pub async fn unused_tenant_has_only_a_head(store: Store) {
     let tenant = TestTenant::fresh(store.clone()).await;
     let challenge = tenant.live_challenge("challenge").await;
     tenant.set_challenge(&swarm_core::store::ChallengeSlot::Decoy, &challenge).await;
-    let dumped = dumped(store, &tenant.id).await;
+    let dumped = dumped(&store, &tenant.id).await;
     let [Stored::Head(head)] = dumped.as_slice() else {
         return ensure!(false, "only a head", dumped);
     };
@@ -47,9 +47,9 @@ pub async fn used_tenants_are_listed_by_id(store: Store) {
 
 pub async fn restored_tenant_dumps_the_same(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let before = dumped(store, &filled.tenant.id).await;
+    let before = dumped(&store, &filled.tenant.id).await;
     let moved = moved(&store, &filled.tenant.id).await;
-    expect_eq!(dumped(store, &moved).await, before);
+    expect_eq!(dumped(&store, &moved).await, before);
     ensure!(store.tenants().await.unwrap().contains(&moved), "listed", moved);
 }
 
@@ -157,7 +157,7 @@ fn outcome(filed: CommitteeFiled) -> Option<Arc<CommitteeTake>> {
 pub async fn dump_shows_one_moment(store: Store) {
     let filled = FilledTenant::of(&store).await;
     let FilledTenant { tenant, author, session, .. } = &filled;
-    let before = dumped(store, &tenant.id).await;
+    let before = dumped(&store, &tenant.id).await;
     let mut dump = store.dump(&tenant.id).await.unwrap();
     next(&store, &tenant.id, &filled).await;
     tenant.edit(&author.id, |member| member.token = None).await;
@@ -181,7 +181,7 @@ pub async fn dump_shows_one_moment(store: Store) {
 
 pub async fn tenant_with_records_is_not_restored_into(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(store, &filled.tenant.id).await;
+    let records = dumped(&store, &filled.tenant.id).await;
     for kind in ["member", "session", "committee"] {
         let occupied = TestTenant::fresh(store.clone()).await;
         match kind {
@@ -192,7 +192,7 @@ pub async fn tenant_with_records_is_not_restored_into(store: Store) {
                 committee.seat("grace").await;
             }
         }
-        let before = dumped(store, &occupied.id).await;
+        let before = dumped(&store, &occupied.id).await;
         let free = fresh(&store).await;
         let mut restore = store.restore().await.unwrap();
         for tenant in [&free, &occupied.id] {
@@ -200,7 +200,7 @@ pub async fn tenant_with_records_is_not_restored_into(store: Store) {
         }
         let refused = Restored::Occupied(occupied.id.clone());
         expect_eq!(restore.commit().await.unwrap(), refused, "{kind}");
-        expect_eq!(dumped(store, &occupied.id).await, before, "{kind}");
+        expect_eq!(dumped(&store, &occupied.id).await, before, "{kind}");
         ensure!(!store.tenants().await.unwrap().contains(&free), "untouched", free);
     }
 }
@@ -208,7 +208,7 @@ pub async fn tenant_with_records_is_not_restored_into(store: Store) {
 /// A store may block other commits for the duration instead: then they fail.
 pub async fn tenant_used_meanwhile_is_not_restored_into(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(store, &filled.tenant.id).await;
+    let records = dumped(&store, &filled.tenant.id).await;
     let tenant = fresh(&store).await;
     let mut restore = store.restore().await.unwrap();
     restore.write(&tenant, records.clone()).await.unwrap();
@@ -220,14 +220,14 @@ pub async fn tenant_used_meanwhile_is_not_restored_into(store: Store) {
         expect_eq!(TestTenant::open(store, tenant).all_members().await.len(), 1);
     } else {
         expect_eq!(outcome, Restored::Complete);
-        expect_eq!(dumped(store, &tenant).await, records);
+        expect_eq!(dumped(&store, &tenant).await, records);
     }
 }
 
 /// Neither before the commit, nor after it is discarded or dropped.
 pub async fn restore_without_commit_leaves_nothing(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let records = dumped(store, &filled.tenant.id).await;
+    let records = dumped(&store, &filled.tenant.id).await;
     let tenant = TestTenant::open(store.clone(), fresh(&store).await);
     for discard in [true, false] {
         let mut restore = store.restore().await.unwrap();
@@ -240,12 +240,12 @@ pub async fn restore_without_commit_leaves_nothing(store: Store) {
         } else {
             drop(restore);
         }
-        expect_eq!(dumped(store, &tenant.id).await.len(), 1, "discarded: {discard}");
+        expect_eq!(dumped(&store, &tenant.id).await.len(), 1, "discarded: {discard}");
     }
     let mut restore = store.restore().await.unwrap();
     restore.write(&tenant.id, records.clone()).await.unwrap();
     expect_eq!(restore.commit().await.unwrap(), Restored::Complete);
-    expect_eq!(dumped(store, &tenant.id).await, records);
+    expect_eq!(dumped(&store, &tenant.id).await, records);
 }
 
 pub async fn tenants_restored_together_are_separate(store: Store) {
@@ -256,13 +256,13 @@ pub async fn tenants_restored_together_are_separate(store: Store) {
     let targets = [fresh(&store).await, fresh(&store).await];
     let mut restore = store.restore().await.unwrap();
     for (source, target) in sources.iter().zip(&targets) {
-        for batch in dumped(store, source).await.chunks(7) {
+        for batch in dumped(&store, source).await.chunks(7) {
             restore.write(target, batch.to_vec()).await.unwrap();
         }
     }
     expect_eq!(restore.commit().await.unwrap(), Restored::Complete);
     for (source, target) in sources.iter().zip(&targets) {
-        expect_eq!(dumped(store, target).await, dumped(store, source).await);
+        expect_eq!(dumped(&store, target).await, dumped(&store, source).await);
     }
 }
 
@@ -270,7 +270,7 @@ pub async fn tenants_restored_together_are_separate(store: Store) {
 async fn moved(store: &Store, from: &TenantId) -> TenantId {
     let to = fresh(store).await;
     let mut restore = store.restore().await.unwrap();
-    for batch in dumped(&**store, from).await.chunks(7) {
+    for batch in dumped(store, from).await.chunks(7) {
         restore.write(&to, batch.to_vec()).await.unwrap();
     }
     expect_eq!(restore.commit().await.unwrap(), Restored::Complete);
@@ -287,7 +287,7 @@ async fn dumped(store: &Store, tenant: &TenantId) -> Vec<Stored> {
     read_all(&mut store.dump(tenant).await.unwrap()).await
 }
 
-async fn read_all(dump: &mut swarm_core::store::Dump) -> Vec<Stored> {
+async fn read_all(dump: &mut Dump) -> Vec<Stored> {
     let mut records = Vec::new();
     loop {
         let batch = dump.next().await.unwrap();

@@ -4,7 +4,6 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
-use swarm_core::store::Store;
 
 use serde_json::{Value, json};
 use swarm_redis_testing::wait_until;

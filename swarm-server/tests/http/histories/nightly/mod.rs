@@ -4,7 +4,6 @@ mod anomalies;
 
 use super::run;
 use super::servers::Store;
-use swarm_core::store::Store;
 
 #[test]
 fn history_on_redis_is_consistent() {
