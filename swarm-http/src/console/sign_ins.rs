@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use swarm_core::TenantId;
-use swarm_core::domain::{Actor, AdminTokenHash};
+use swarm_core::domain::{Actor, AdminTokenHash, hex};
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
 /// The maximum age of a sign-in, and the maximum time without a request.
@@ -16,7 +17,7 @@ const MAX_IDLE: Duration = Duration::from_secs(60 * 60);
 /// Maximum number of sign-ins of one operator. Beyond it, the one that was idle longest ends.
 const MAX_SIGN_INS: usize = 20;
 
-/// Maximum number of forms of a sign-in whose outcome is remembered.
+/// Maximum number of submitted forms whose outcome is remembered.
 const MAX_FORMS: usize = 200;
 
 /// A SHA-256, of the cookie's secret or of a form's name: a browser may send a name of any length.
@@ -32,9 +33,25 @@ pub(crate) struct SignIn {
     pub(crate) operator: Actor,
     pub(crate) by: Authentication,
     began: Instant,
-    /// Held while a form of the sign-in is processed, so that a double click gets the outcome of the first click.
-    pub(crate) form_lock: Arc<tokio::sync::Mutex<()>>,
+    forms: Arc<Forms>,
     state: Mutex<State>,
+}
+
+/// The forms of a sign-in. All sign-ins of an operator whom the program around authenticates share them: the second click on a
+/// form may be sent before the browser has the cookie that came with the first answer.
+struct Forms {
+    /// Held while a form is processed, so that a double click gets the outcome of the first click.
+    lock: Arc<tokio::sync::Mutex<()>>,
+    /// Begins the names of forms. Forms of an earlier sign-in begin differently, so that they are not taken for one of these.
+    prefix: String,
+    state: Mutex<FormsState>,
+}
+
+struct FormsState {
+    /// The number of pages with forms.
+    pages: u64,
+    /// The submitted forms by name, and where each one redirected; `None` while the form is processed.
+    sent: VecDeque<(Key, Option<String>)>,
 }
 
 /// How an operator signed in. It must still hold with every request.
@@ -48,9 +65,6 @@ pub(crate) enum Authentication {
 
 struct State {
     used: Instant,
-    forms: u64,
-    /// The submitted forms by name, and where each one redirected; `None` while the form is processed.
-    sent: VecDeque<(Key, Option<String>)>,
     /// A message for the next page.
     notice: Option<String>,
     secret: Option<Secret>,
@@ -98,10 +112,15 @@ impl SignIns {
         {
             all.remove(idle);
         }
-        let state =
-            State { used: now, forms: 0, sent: VecDeque::new(), notice: None, secret: None };
-        let (form_lock, state) = (Arc::default(), Mutex::new(state));
-        let sign_in = Arc::new(SignIn { tenant, operator, by, began: now, form_lock, state });
+        let shared = all.values().find(|it| {
+            by == Authentication::SignOn
+                && it.by == by
+                && it.tenant == tenant
+                && it.operator == operator
+        });
+        let forms = shared.map_or_else(|| Arc::new(Forms::new(secret)), |it| Arc::clone(&it.forms));
+        let state = Mutex::new(State { used: now, notice: None, secret: None });
+        let sign_in = Arc::new(SignIn { tenant, operator, by, began: now, forms, state });
         all.insert(key(secret), Arc::clone(&sign_in));
         sign_in
     }
@@ -145,16 +164,21 @@ impl SignIn {
         now < self.began + MAX_AGE && now < self.state().used + MAX_IDLE
     }
 
-    /// A prefix for the names of a page's forms, which no other page of this sign-in has.
+    /// Waits until no other form of the sign-in is processed, and holds further ones back while it is not dropped.
+    pub(crate) async fn lock_forms(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.forms.lock).lock_owned().await
+    }
+
+    /// A prefix for the names of a page's forms, which no other page has.
     pub(crate) fn new_form_prefix(&self) -> String {
-        let mut state = self.state();
-        state.forms += 1;
-        state.forms.to_string()
+        let mut state = self.forms.state();
+        state.pages += 1;
+        format!("{}-{}", self.forms.prefix, state.pages)
     }
 
     /// Marks a form as submitted. A form without a name is always new.
     pub(crate) fn submit_form(&self, form: &str) -> Submission {
-        let mut state = self.state();
+        let mut state = self.forms.state();
         if form.is_empty() {
             return Submission::New;
         }
@@ -172,7 +196,8 @@ impl SignIn {
     /// Records that the form took effect. A repeated submission redirects to `location`.
     pub(crate) fn form_done(&self, form: &str, location: &str) {
         let form = key(form);
-        if let Some((_, redirect)) = self.state().sent.iter_mut().find(|(sent, _)| *sent == form) {
+        let mut state = self.forms.state();
+        if let Some((_, redirect)) = state.sent.iter_mut().find(|(sent, _)| *sent == form) {
             *redirect = Some(location.to_owned());
         }
     }
@@ -180,7 +205,7 @@ impl SignIn {
     /// Records that the form was refused, so that it may be submitted again.
     pub(crate) fn form_refused(&self, form: &str) {
         let form = key(form);
-        self.state().sent.retain(|(sent, _)| *sent != form);
+        self.forms.state().sent.retain(|(sent, _)| *sent != form);
     }
 
     pub(crate) fn set_notice(&self, notice: String) {
@@ -206,6 +231,19 @@ impl SignIn {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Forms {
+    /// The forms of sign-ins of which the first has the cookie with `secret`.
+    fn new(secret: &str) -> Self {
+        let prefix = hex(&key(&format!("forms {secret}"))[..6]);
+        let state = FormsState { pages: 0, sent: VecDeque::new() };
+        Self { lock: Arc::default(), prefix, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, FormsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -275,5 +313,33 @@ mod tests {
         assert_eq!(sign_in.submit_form("2"), Submission::New);
         sign_in.form_refused("2");
         assert_eq!(sign_in.submit_form("2"), Submission::New);
+    }
+
+    #[test]
+    fn forms_are_shared_by_the_sign_ins_of_a_sign_on_alone() {
+        let (all, now) = (SignIns::default(), Instant::now());
+        let begin = |secret: &str, operator: &str, by| {
+            let operator = Actor::operator(operator).unwrap();
+            all.begin(secret, (tenant("acme"), operator, by), now)
+        };
+        let token = Authentication::Token(AdminTokenHash::of(b"token"));
+        let first = begin("a", "ada", Authentication::SignOn);
+        assert_eq!(first.submit_form("1"), Submission::New);
+        let again = begin("b", "ada", Authentication::SignOn);
+        assert_eq!(again.submit_form("1"), Submission::Repeated(None));
+        assert_ne!(first.new_form_prefix(), again.new_form_prefix());
+        let others = [
+            begin("c", "eve", Authentication::SignOn),
+            begin("d", "ada", token),
+            begin("e", "ada", token),
+        ];
+        let mut prefixes = vec![first.new_form_prefix()];
+        for other in others {
+            assert_eq!(other.submit_form("1"), Submission::New);
+            prefixes.push(other.new_form_prefix());
+        }
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        assert_eq!(prefixes.len(), 4, "{prefixes:?}");
     }
 }

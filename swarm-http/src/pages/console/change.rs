@@ -16,9 +16,9 @@ use super::context::{
 use super::form::{BACK, CHOOSE, FormData};
 use super::handlers::{
     UNAVAILABLE, begin_signed_on, console_context, error_answer, page_answer, refusal_page,
-    show_form_again, sign_in_and_show_form, unavailable_page, wait_text,
+    show_form_again, sign_in_and_show_form, unavailable_page, wait_text, with_cookie,
 };
-use super::layout::{error_text, see_other, with_error};
+use super::layout::{error_text, see_other, with_error, with_status_of};
 use super::page_id::PageId;
 use super::pages;
 use crate::console::{Secret, Submission};
@@ -41,13 +41,17 @@ pub(crate) async fn change(
         Ok(sender) => sender,
         Err(error) => return Ok(unavailable_page(&request, error)),
     };
-    let (sign_in, operator) = match sender {
-        Sender::SignedIn(sign_in, operator) => (sign_in, operator),
+    let (sign_in, operator, cookie) = match sender {
+        Sender::SignedIn(sign_in, operator) => (sign_in, operator, None),
         Sender::SignedOn(operator) => {
-            // What was shown to the operator before is unknown, and so is whether the form was sent before.
             let entered = begin_signed_on(&request, &cookie, operator).await?;
-            let form = show_form_again(act, routes, request, entered);
-            return site.workers.run(served.jobs(), form).await;
+            // A minted secret is shown to the sign-in alone, so the browser has to keep the cookie before one is minted.
+            if act.secret.is_some() {
+                let error = Some(RequestError::SignedOut);
+                let form = show_form_again(act, routes, request, entered, error);
+                return site.workers.run(served.jobs(), form).await;
+            }
+            (entered.sign_in, entered.operator, Some(entered.cookie))
         }
         Sender::Stranger => {
             let form = async move { sign_in_and_show_form(act, routes, request, &cookie).await };
@@ -55,12 +59,16 @@ pub(crate) async fn change(
         }
     };
     // Forms of one sign-in are processed one after another.
-    let form_lock = Arc::clone(&sign_in.form_lock).lock_owned().await;
+    let form_lock = sign_in.lock_forms().await;
     // A started job runs to its end, even if the browser has disconnected.
     let result = async move {
         let _form_lock = form_lock;
         let context = console_context(request, routes, (sign_in, operator)).await?;
-        Ok(process(act, context).await)
+        let answer = process(act, context).await;
+        Ok(match cookie {
+            Some(cookie) => with_cookie(answer, &cookie),
+            None => answer,
+        })
     };
     site.workers.run(served.jobs(), result).await
 }
@@ -387,10 +395,10 @@ async fn show_again(
     if page.status != StatusCode::OK {
         return page;
     }
-    let Some(error) = error else { return page };
-    let (mut headers, problem) = (error.headers, error.problem);
-    headers.extend(page.headers.clone());
-    Answer { status: error.status, headers, problem, ..page }
+    match error {
+        Some(error) => with_status_of(error, page),
+        None => page,
+    }
 }
 
 fn fault(error: &Answer) -> String {

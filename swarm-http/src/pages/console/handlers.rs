@@ -19,6 +19,7 @@ use super::cookie::Cookie;
 use super::form::{Button, Field, FormData, FormView, SIGNING_IN};
 use super::layout::{
     Block, Page, anchor, error_text, see_other, signed_out_error, signed_out_page, with_error,
+    with_status_of,
 };
 use super::page_id::PageId;
 use super::pages;
@@ -364,7 +365,7 @@ pub(super) async fn sign_in_and_show_form(
         return Ok(signed_out_form_page((act, routes), &request, action, &sent, error));
     }
     match begin_with_token(&request, cookie, &sent).await {
-        Ok(entered) => show_form_again(act, routes, request, entered).await,
+        Ok(entered) => show_form_again(act, routes, request, entered, None).await,
         Err((error, fault)) => {
             let error = (error, Some(fault));
             Ok(signed_out_form_page((act, routes), &request, action, &sent, error))
@@ -372,12 +373,14 @@ pub(super) async fn sign_in_and_show_form(
     }
 }
 
-/// Shows a form that was sent without a sign-in, with what was typed, to the operator who has signed in since.
+/// Shows a form that was sent without a sign-in, with what was typed, to the operator who has signed in since; with the status
+/// of this error, if any.
 pub(super) async fn show_form_again(
     act: &'static Act,
     routes: OperatorRoutes,
     request: RequestContext,
     entered: NewSignIn,
+    error: Option<RequestError>,
 ) -> Reply {
     let sent = FormData::read(&request.bytes);
     let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
@@ -387,8 +390,14 @@ pub(super) async fn show_form_again(
     let fault = Some(fault.to_owned());
     let refused = Some(RefusedForm { action, sent, fault, fields: Vec::new() });
     let context = console_context(request, routes, (entered.sign_in, entered.operator)).await?;
-    let answer = page_answer(act.page_id, ConsoleContext { refused, ..context }).await;
-    Ok(with_cookie(answer, &entered.cookie))
+    let page = page_answer(act.page_id, ConsoleContext { refused, ..context }).await;
+    let page = with_cookie(page, &entered.cookie);
+    Ok(match error {
+        Some(error) if page.status == StatusCode::OK => {
+            with_status_of(ApiError::from(error).into_answer(), page)
+        }
+        _ => page,
+    })
 }
 
 /// The page that asks for the token and keeps the submitted values.

@@ -239,6 +239,13 @@ pub(super) fn with_error(error: Answer, page: Page) -> Answer {
     Answer { headers, problem, error_json: Some(error.body), ..page }
 }
 
+/// The status and headers of an error, with the body of this page.
+pub(super) fn with_status_of(error: Answer, page: Answer) -> Answer {
+    let (mut headers, problem) = (error.headers, error.problem);
+    headers.extend(page.headers.clone());
+    Answer { status: error.status, headers, problem, ..page }
+}
+
 /// The error and its detail, as one text.
 pub(super) fn error_text(error: &Answer) -> String {
     let body = Json::read(&error.body).ok();
