@@ -27,7 +27,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn sessions(&self, limit: usize, before: Option<SessionId>) -> Result<SessionPage, Error> {
+    pub fn sessions(&self, before: Option<SessionId>, limit: usize) -> Result<SessionPage, Error> {
         let before = before.map_or_else(String::new, |id| format!("&before={id}"));
         let page = self.get(&format!("/api/swarm/sessions?limit={limit}{before}"))?;
         SessionPage::read(page.into_object())

@@ -88,12 +88,12 @@ impl SealedDesk {
             "session" => drop(desk.session(session.id).await.unwrap()),
             "page of a session" => drop(desk.session_page(session.id, id, 1).await.unwrap()),
             "all revisions" => drop(desk.session_filed(session.id).await.unwrap()),
-            "list of takes" => drop(desk.take_list(&all, true, 9, None).await.unwrap()),
+            "list of takes" => drop(desk.take_list(&all, true, None, 9).await.unwrap()),
             "list of a session" => {
-                drop(desk.session_take_list(session.id, &all, false, 9, None).await.unwrap());
+                drop(desk.session_take_list(session.id, &all, false, None, 9).await.unwrap());
             }
-            "takes of a member" => drop(desk.member_takes(&ada.id, 9, None).await.unwrap()),
-            "newest takes" => drop(desk.newest_takes(9, None, |_| true).await.unwrap()),
+            "takes of a member" => drop(desk.member_takes(&ada.id, None, 9).await.unwrap()),
+            "newest takes" => drop(desk.newest_takes(None, 9, |_| true).await.unwrap()),
             "log" => drop(desk.log(&LogQuery::all(Seq(0), 99)).await.unwrap()),
             "entries" => drop(desk.entries_after(Seq(0), 99).await.unwrap()),
             "used nonce" => {
@@ -104,7 +104,7 @@ impl SealedDesk {
             "memo as another member" => ensure_hidden(desk.memo_for(&grace.token, memo).await),
             "memos of a member" => expect_eq!(desk.memos_of(&ada.id).await.unwrap(), []),
             "list of memos" => {
-                let page = desk.memo_page(&MemoFilter::default(), 9, None).await.unwrap();
+                let page = desk.memo_page(&MemoFilter::default(), None, 9).await.unwrap();
                 expect_eq!(page.memos, []);
             }
             "memo that a take names" => {
@@ -119,7 +119,7 @@ impl SealedDesk {
                 let is_refused = matches!(refused, Err(Error::Refused(Refusal::TakesSealed)));
                 ensure!(is_refused, "takes are sealed", refused);
             }
-            _ => drop(desk.summaries(SessionList::All, 9, None).await.unwrap()),
+            _ => drop(desk.summaries(SessionList::All, None, 9).await.unwrap()),
         }
     }
 

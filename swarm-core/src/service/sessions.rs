@@ -267,8 +267,8 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn sessions(
         &self,
-        limit: usize,
         before: Option<SessionId>,
+        limit: usize,
     ) -> Result<SessionPage, Error> {
         // One more than the page holds shows whether there are more.
         let query = SessionQuery {
@@ -320,8 +320,8 @@ impl Tenant {
     pub async fn summaries(
         &self,
         list: SessionList,
-        limit: usize,
         before: Option<SessionId>,
+        limit: usize,
     ) -> Result<SummaryPage, Error> {
         // One more than the page holds shows whether there are more.
         let limit_and_one = limit.saturating_add(1);
@@ -342,8 +342,8 @@ impl Tenant {
     pub async fn summaries_where(
         &self,
         list: SessionList,
-        limit: usize,
         before: Option<SessionId>,
+        limit: usize,
         keep: impl Fn(&SessionSummary) -> bool + Send,
     ) -> Result<SummaryPage, Error> {
         let (least, most) = SCANNED_AT_ONCE;

@@ -43,8 +43,8 @@ impl Tenant {
         &self,
         filter: &TakeFilter,
         superseded: bool,
-        limit: usize,
         before: Option<TakeId>,
+        limit: usize,
     ) -> Result<TakeListPage, Error> {
         let exists = |id| async move { Ok(self.store.take(TakeId(id)).await?.is_some()) };
         let end = numbered::end(before.map(|before| before.0), exists).await?;
@@ -72,8 +72,8 @@ impl Tenant {
         session: SessionId,
         filter: &TakeFilter,
         superseded: bool,
-        limit: usize,
         before: Option<TakeId>,
+        limit: usize,
     ) -> Result<TakeListPage, Error> {
         let query = if superseded { TakeQuery::all(session) } else { TakeQuery::latest(session) };
         let mut page = Page::of(limit);

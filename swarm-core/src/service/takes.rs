@@ -428,8 +428,8 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn newest_takes(
         &self,
-        limit: usize,
         before: Option<Seq>,
+        limit: usize,
         keep: impl Fn(&PublicTake) -> bool + Send,
     ) -> Result<TakeScan, Error> {
         self.scan_takes((limit, before), Revisions::Latest, keep).await
@@ -441,8 +441,8 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn newest_revisions(
         &self,
-        limit: usize,
         before: Option<Seq>,
+        limit: usize,
         keep: impl Fn(&PublicTake) -> bool + Send,
     ) -> Result<TakeScan, Error> {
         self.scan_takes((limit, before), Revisions::All, keep).await
@@ -643,8 +643,8 @@ impl Tenant {
     pub async fn member_takes(
         &self,
         member: &MemberId,
-        limit: usize,
         before: Option<SessionId>,
+        limit: usize,
     ) -> Result<MemberTakePage, Error> {
         // Reads one take more than fits on the page, to know whether there is another page.
         let limit_and_one = limit.saturating_add(1);
@@ -690,8 +690,8 @@ impl Tenant {
         &self,
         member: &MemberId,
         takes: &[TakeInSession],
-        limit: usize,
         before: Option<SessionId>,
+        limit: usize,
     ) -> Result<(usize, usize), Error> {
         let query =
             SessionQuery { before, limit, without_snapshots: true, ..SessionQuery::default() };

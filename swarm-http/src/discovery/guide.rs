@@ -138,7 +138,7 @@ struct OpenSession {
 }
 
 async fn state(request: &RequestContext) -> Result<State, ApiError> {
-    let (subjects, more_subjects) = request.tenant().subject_ids(MAX_SUBJECTS, None).await?;
+    let (subjects, more_subjects) = request.tenant().subject_ids(None, MAX_SUBJECTS).await?;
     let config = request.served.config();
     let open = open_sessions(request).await?;
     Ok(State {

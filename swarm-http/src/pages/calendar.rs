@@ -44,7 +44,7 @@ async fn answer(
     let mut open = Vec::new();
     for state in [SessionState::Scheduled, SessionState::Collecting] {
         let list = SessionList::InState(state);
-        let SummaryPage { sessions, .. } = tenant.summaries(list, MAX_SESSIONS, None).await?;
+        let SummaryPage { sessions, .. } = tenant.summaries(list, None, MAX_SESSIONS).await?;
         open.extend(sessions);
     }
     open.retain(|session| about.is_none_or(|subject| session.subject_id == *subject));

@@ -51,7 +51,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
         query.get("before").map(|text| Day::parse(text).map_err(|_| no_position("before")));
     let before = before.transpose()?;
     let per_page = request.portion.of(PER_PAGE);
-    let mut lines = request.committee()?.sessions(per_page + 1, before).await?;
+    let mut lines = request.committee()?.sessions(before, per_page + 1).await?;
     let more = lines.len() > per_page;
     lines.truncate(per_page);
     let ids = lines.iter().map(|line| &line.subject_id);

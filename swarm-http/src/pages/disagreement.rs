@@ -301,7 +301,7 @@ pub(super) async fn last_result(
     }
     let list = SessionList::About(session.subject_id.clone());
     let has_result = |other: &SessionSummary| other.counts() && other.figures.is_some();
-    let found = tenant.summaries_where(list, 1, Some(session.id), has_result).await?;
+    let found = tenant.summaries_where(list, Some(session.id), 1, has_result).await?;
     let Some(before) = found.sessions.first() else { return Ok(None) };
     match tenant.session_record(before.id).await {
         Ok(before) => Ok(Some(before)),

@@ -79,9 +79,9 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     let subject = tenant.subject(&request.subject_id()?).await?;
     let list = SessionList::About(subject.id.clone());
     let keeps = |session: &SessionSummary| !session.practice;
-    let sessions = tenant.summaries_where(list, MAX_OF_SUBJECT, None, keeps).await?.sessions;
+    let sessions = tenant.summaries_where(list, None, MAX_OF_SUBJECT, keeps).await?.sessions;
     let is_about = |take: &PublicTake| !take.is_sealed() && *take.subject_id() == subject.id;
-    let filed = tenant.newest_takes(MAX_TAKES, None, is_about).await?.takes;
+    let filed = tenant.newest_takes(None, MAX_TAKES, is_about).await?.takes;
     let takes = shown(tenant, filed.iter()).await?;
     let subjects = Subjects::find(tenant, [&subject.id]).await?;
     let people = People::find(tenant, takes.iter().map(|take| &take.draft().member_id)).await?;
@@ -98,7 +98,7 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
 pub(crate) async fn member(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
-    let filed = tenant.member_takes(&member.id, MAX_TAKES, None).await?.takes;
+    let filed = tenant.member_takes(&member.id, None, MAX_TAKES).await?.takes;
     let takes = shown(tenant, filed.iter().map(|filed| &filed.take)).await?;
     let memos = tenant.memos_of(&member.id).await?;
     let subjects =

@@ -118,7 +118,7 @@ async fn session(request: RequestContext, format: Format) -> Reply {
 async fn member(request: RequestContext, format: Format) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
-    let takes = open(&tenant.member_takes(&member.id, MAX_SESSIONS, None).await?.takes);
+    let takes = open(&tenant.member_takes(&member.id, None, MAX_SESSIONS).await?.takes);
     let row = |filed: &OpenTake| {
         let (session, draft) = (&filed.session, filed.take.draft());
         let figures = session.figures.as_ref().filter(|_| session.counts());
@@ -169,7 +169,7 @@ async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
         Err(error) => return Err(error.into()),
     }
     let list = SessionList::About(id.clone());
-    let sessions = request.tenant().summaries(list, MAX_SESSIONS, None).await?.sessions;
+    let sessions = request.tenant().summaries(list, None, MAX_SESSIONS).await?.sessions;
     let rows = sessions.iter().map(|session| session_row(session, times)).collect();
     const COLUMNS: [&str; 20] = [
         "sessionId",

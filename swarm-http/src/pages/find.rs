@@ -277,7 +277,7 @@ async fn takes(
 ) -> Result<Found, Error> {
     let tenant = request.tenant();
     let filter = TakeFilter { needle: Some(needle.clone()), ..TakeFilter::default() };
-    let scan = tenant.newest_takes(TAKES, None, |_| true).await?;
+    let scan = tenant.newest_takes(None, TAKES, |_| true).await?;
     let searched = scan.takes.len();
     // Of the revisions of a member only the latest.
     let mut members = HashSet::new();
@@ -322,7 +322,7 @@ async fn memos(
 ) -> Result<Found, Error> {
     let tenant = request.tenant();
     let filter = MemoFilter { needle: Some(needle.clone()), ..MemoFilter::default() };
-    let page = tenant.memo_page(&MemoFilter::default(), MEMOS, None).await?;
+    let page = tenant.memo_page(&MemoFilter::default(), None, MEMOS).await?;
     let searched = page.memos.len();
     let found: Vec<_> = page.memos.iter().filter(|memo| filter.keeps(memo)).collect();
     let shown = found.iter().take(most);

@@ -130,7 +130,7 @@ impl Records {
         for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed]
         {
             let list = SessionList::InState(state);
-            for session in tenant.summaries(list, MAX_LISTED, None).await?.sessions {
+            for session in tenant.summaries(list, None, MAX_LISTED).await?.sessions {
                 match stage_text::stage_of(&session, times) {
                     // It has no result to wait for.
                     _ if session.voided.is_some() => {}
@@ -149,7 +149,7 @@ impl Records {
         pending.truncate(request.portion.of(MAX_PENDING));
         let with_takes = open.iter().map(|session| tenant.session(session.id));
         let open = try_join_all(with_takes).await?;
-        let takes = tenant.newest_takes(request.portion.of(MAX_TAKES), None, |_| true).await?.takes;
+        let takes = tenant.newest_takes(None, request.portion.of(MAX_TAKES), |_| true).await?.takes;
         let mut overview = request.served.overview().await;
         let board = overview.board(tenant).await?;
         let end = tenant.log_size().await?;

@@ -119,9 +119,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let before = number_param(&request, "before")?.map(SessionId);
-    let found = tenant.member_takes(&member.id, request.portion.of(PER_PAGE), before).await?;
+    let found = tenant.member_takes(&member.id, before, request.portion.of(PER_PAGE)).await?;
     let expected =
-        tenant.filed_of_expected(&member.id, &found.takes, EXPECTED_AMONG, before).await?;
+        tenant.filed_of_expected(&member.id, &found.takes, before, EXPECTED_AMONG).await?;
     let every_session = ScoreFilter::default();
     let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
     let owes = match member.state.is_active() && before.is_none() {
@@ -197,7 +197,7 @@ async fn owes(
             continue;
         }
         let before = Some(SessionId(session.id.0.saturating_add(1)));
-        let latest = tenant.member_takes(&member.id, 1, before).await?.takes;
+        let latest = tenant.member_takes(&member.id, before, 1).await?.takes;
         match latest.first().is_some_and(|take| take.session.id == session.id) {
             true => filed += 1,
             false => owed.push(session),
@@ -215,7 +215,7 @@ async fn open_with_roster(
     let mut open: Vec<Arc<SessionSummary>> = Vec::new();
     for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed] {
         let list = SessionList::InState(state);
-        let found = tenant.summaries(list, MAX_OWED, None).await?.sessions;
+        let found = tenant.summaries(list, None, MAX_OWED).await?.sessions;
         let is_open = |it: &Arc<SessionSummary>| {
             it.counts() && it.has_roster && stage_text::stage_of(it, times).takes_count()
         };

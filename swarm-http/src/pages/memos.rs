@@ -53,7 +53,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         needle: find.needle(),
     };
     let per_page = request.portion.of(PER_PAGE);
-    let MemoPage { memos, next_before, .. } = tenant.memo_page(&filter, per_page, before).await?;
+    let MemoPage { memos, next_before, .. } = tenant.memo_page(&filter, before, per_page).await?;
     let MemoFilter { member, subject, .. } = filter;
     let ids = memos.iter().filter_map(|memo| memo.draft.subject_id.as_ref()).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;

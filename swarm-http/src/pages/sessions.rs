@@ -77,12 +77,12 @@ async fn found(
     before: Option<SessionId>,
 ) -> Result<SummaryPage, Error> {
     let list = list(subject, wanted);
-    let Some(wanted) = wanted else { return tenant.summaries(list, limit, before).await };
+    let Some(wanted) = wanted else { return tenant.summaries(list, before, limit).await };
     let keeps = |session: &SessionSummary| {
         let stage = stage(session.state, session.window_closes_at, now);
         stage_text::word(stage) == stage_text::word(wanted)
     };
-    tenant.summaries_where(list, limit, before, keeps).await
+    tenant.summaries_where(list, before, limit, keeps).await
 }
 
 /// The sessions of the page as JSON, whole.
@@ -92,7 +92,7 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
     let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state"]);
     let tenant = request.tenant();
     let page = match find.is_active() {
-        false => tenant.sessions(limit, position).await?,
+        false => tenant.sessions(position, limit).await?,
         true => {
             let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
             let of = (subject.as_ref(), stage_filter(&request)?, tenant.now().await?);

@@ -118,14 +118,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let snapshots = tenant.snapshots(&subject.id).await?;
     let before = number_param(&request, "before")?.map(SessionId);
     let list = SessionList::About(subject.id.clone());
-    let found = tenant.summaries(list, request.portion.of(PER_PAGE), before).await?;
+    let found = tenant.summaries(list, before, request.portion.of(PER_PAGE)).await?;
     let base = links::subject(&subject.id);
     let address = |before: SessionId| format!("{base}?before={before}");
     let path = before.map_or_else(|| base.clone(), address);
     let (session_days, scores) = scores(&found.sessions, times);
     let values = values(&snapshots, request.portion.of(MAX_SNAPSHOTS));
     let of_subject = MemoFilter { subject: Some(subject.id.clone()), ..MemoFilter::default() };
-    let memos = tenant.memo_page(&of_subject, request.portion.of(MAX_MEMOS), None).await?.memos;
+    let memos = tenant.memo_page(&of_subject, None, request.portion.of(MAX_MEMOS)).await?.memos;
     let is_open = |session: &&Arc<SessionSummary>| {
         let stage = stage_text::stage_of(session, times);
         session.counts() && matches!(stage, Stage::Open | Stage::Scheduled)
@@ -140,7 +140,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     });
     let has_outcome = found.sessions.iter().any(|session| outcome::listed(session).is_some());
     let days = match request.served.committee() {
-        Some(committee) => committee.sessions(COMMITTEE_DAYS, None).await?,
+        Some(committee) => committee.sessions(None, COMMITTEE_DAYS).await?,
         None => Vec::new(),
     };
     let days = days.iter().filter(|day| day.subject_id == subject.id);

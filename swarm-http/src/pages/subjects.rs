@@ -128,7 +128,7 @@ async fn by_id(request: &RequestContext, find: ListFilter, times: TimeFormatter)
     let keeps = |subject: &Subject| needle.as_ref().is_none_or(|it| it.is_in_subject(subject));
     let found = request
         .tenant()
-        .subjects_where(request.portion.of(PER_PAGE), after.as_ref(), keeps)
+        .subjects_where(after.as_ref(), request.portion.of(PER_PAGE), keeps)
         .await?;
     let board = request.served.overview().await.board(request.tenant()).await?;
     let address = |after: &SubjectId| find.address_after(after.as_str());

@@ -57,8 +57,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let per_page = request.portion.of(PER_PAGE);
     let keeps = |take: &PublicTake| filter.keeps(take);
     let found = match superseded {
-        true => tenant.newest_revisions(per_page, before, keeps).await?,
-        false => tenant.newest_takes(per_page, before, keeps).await?,
+        true => tenant.newest_revisions(before, per_page, keeps).await?,
+        false => tenant.newest_takes(before, per_page, keeps).await?,
     };
     let ids = found.takes.iter().map(PublicTake::subject_id).chain(&filter.subject);
     let subjects = Subjects::find(tenant, ids).await?;

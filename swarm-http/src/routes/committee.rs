@@ -217,9 +217,9 @@ async fn file(request: RequestContext) -> Reply {
 pub(crate) async fn sessions(request: RequestContext) -> Reply {
     let Page { limit, position } = request.page(MAX_PAGE, "before", |day| Day::parse(day).ok())?;
     let committee = request.committee()?;
-    let sessions = committee.sessions(limit, position).await?;
+    let sessions = committee.sessions(position, limit).await?;
     let next = match sessions.last() {
-        Some(last) if !committee.sessions(DAYS_AHEAD, Some(last.date)).await?.is_empty() => {
+        Some(last) if !committee.sessions(Some(last.date), DAYS_AHEAD).await?.is_empty() => {
             Some(last.date)
         }
         _ => None,

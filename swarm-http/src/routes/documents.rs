@@ -140,10 +140,10 @@ pub(crate) async fn subjects(request: RequestContext) -> Reply {
         .page_of((SUBJECTS, MAX_PAGE), "after", |id| SubjectId::parse(id.to_owned()).ok())?;
     let tenant = request.tenant();
     let page = match request.needle() {
-        None => tenant.subjects(limit, position.as_ref()).await?,
+        None => tenant.subjects(position.as_ref(), limit).await?,
         Some(needle) => {
             let keeps = |subject: &Subject| needle.is_in_subject(subject);
-            tenant.subjects_where(limit, position.as_ref(), keeps).await?
+            tenant.subjects_where(position.as_ref(), limit, keeps).await?
         }
     };
     Ok(request.linked(wire::documents::subjects(&page), "after", page.next_after.as_ref()))
@@ -202,7 +202,7 @@ pub(crate) async fn memos(request: RequestContext) -> Reply {
         subject: request.filter_of("subject", SubjectId::parse)?,
         needle: request.needle(),
     };
-    let page = request.tenant().memo_page(&filter, limit, position).await?;
+    let page = request.tenant().memo_page(&filter, position, limit).await?;
     Ok(request.linked(wire::documents::memos(&page), "before", page.next_before))
 }
 

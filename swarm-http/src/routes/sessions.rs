@@ -303,15 +303,15 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     if !is_summary.unwrap_or_default() {
         let page = match filter.is_empty() {
-            true => tenant.sessions(limit, position).await?,
+            true => tenant.sessions(position, limit).await?,
             false => {
-                let found = filter.summaries(tenant, limit, position).await?;
+                let found = filter.summaries(tenant, position, limit).await?;
                 tenant.sessions_of(&found).await?
             }
         };
         return Ok(request.linked(wire::sessions::page(&page), "before", page.next_before));
     }
-    let page = filter.summaries(tenant, limit, position).await?;
+    let page = filter.summaries(tenant, position, limit).await?;
     Ok(request.linked(wire::sessions::summaries(&page), "before", page.next_before))
 }
 
@@ -342,15 +342,15 @@ impl SessionFilter {
     async fn summaries(
         &self,
         tenant: &Tenant,
-        limit: usize,
         before: Option<SessionId>,
+        limit: usize,
     ) -> Result<SummaryPage, Error> {
         let list = match (&self.subject, self.state) {
             (Some(subject), _) => SessionList::About(subject.clone()),
             (None, Some(state)) => SessionList::InState(state),
             (None, None) => SessionList::All,
         };
-        tenant.summaries_where(list, limit, before, |session| self.keeps(session)).await
+        tenant.summaries_where(list, before, limit, |session| self.keeps(session)).await
     }
 }
 

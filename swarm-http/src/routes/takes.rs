@@ -189,8 +189,8 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     })?;
     let (tenant, superseded) = (request.tenant(), request.flag("superseded")?);
     let page = match session {
-        Some(id) => tenant.session_take_list(id, &filter, superseded, limit, position).await?,
-        None => tenant.take_list(&filter, superseded, limit, position).await?,
+        Some(id) => tenant.session_take_list(id, &filter, superseded, position, limit).await?,
+        None => tenant.take_list(&filter, superseded, position, limit).await?,
     };
     Ok(request.linked(wire::takes::list(&page), "before", page.next_before))
 }

@@ -49,7 +49,7 @@ fn page_of_sessions_is_read_in_small_batches() {
 
     for limit in [1, 2, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE, 28, 29, 30, 500] {
         for before in (0..=30).map(Some).chain([None]) {
-            let page = now(tenant.sessions(limit, before.map(SessionId))).unwrap();
+            let page = now(tenant.sessions(before.map(SessionId), limit)).unwrap();
             let ids: Vec<u64> = page.sessions.iter().map(|session| session.id.0).collect();
             let next = page.next_before.map(|id| id.0);
             assert_eq!((ids, next), expected(limit, before), "{limit} before {before:?}");

@@ -43,7 +43,7 @@ fn member_joins_files_and_amends() {
     let token = client.claim(&key, &member).unwrap();
 
     let session = client.open_session().unwrap().unwrap();
-    assert_eq!(client.sessions(1, None).unwrap().sessions, std::slice::from_ref(&session));
+    assert_eq!(client.sessions(None, 1).unwrap().sessions, std::slice::from_ref(&session));
     let brief = client.brief(session.id).unwrap().unwrap();
     assert_eq!((brief.session_id.as_str(), brief.subject_id.as_str()), ("1", "aurora"));
     let take = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");

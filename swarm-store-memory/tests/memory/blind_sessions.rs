@@ -150,7 +150,7 @@ async fn pages_of_memos_do_not_tell_how_long_held_memos_are() {
         }
         let (mut pages, mut before) = (Vec::new(), None);
         loop {
-            let page = desk.memo_page(&MemoFilter::default(), 10, before).await.unwrap();
+            let page = desk.memo_page(&MemoFilter::default(), before, 10).await.unwrap();
             let ids: Vec<_> = page.memos.iter().map(|memo| memo.id).collect();
             pages.push((ids, page.next_before));
             before = page.next_before;
@@ -203,7 +203,7 @@ async fn newest_takes_are_found_before_the_openings() {
     desk.advance(session.id, Aggregated, &operator()).await.unwrap();
     let mut before = None;
     for page in 0..3 {
-        let found = desk.newest_takes(50, before, |_| true).await.unwrap();
+        let found = desk.newest_takes(before, 50, |_| true).await.unwrap();
         let newest = 5 * MEMBERS - 50 * page;
         let ids: Vec<_> = found.takes.iter().map(|take| take.id().0).collect();
         assert_eq!(ids, (newest - 49..=newest).rev().collect::<Vec<_>>());
@@ -211,7 +211,7 @@ async fn newest_takes_are_found_before_the_openings() {
     }
     // One that begins among the openings: before them are as many takes, and three acts.
     let among = Seq(5 * MEMBERS + 100);
-    let found = desk.newest_takes(1, Some(among), |_| true).await.unwrap();
+    let found = desk.newest_takes(Some(among), 1, |_| true).await.unwrap();
     assert_eq!(found.takes[0].id().0, 5 * MEMBERS);
 }
 

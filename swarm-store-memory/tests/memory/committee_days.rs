@@ -285,7 +285,7 @@ impl Fixture {
 }
 
 async fn lines(desk: &CommitteeTenant) -> Vec<SessionLine> {
-    desk.sessions(100, None).await.unwrap()
+    desk.sessions(None, 100).await.unwrap()
 }
 
 #[track_caller]

@@ -364,8 +364,8 @@ impl CommitteeTenant {
     /// [`CommitteeError::Store`].
     pub async fn sessions(
         &self,
-        limit: usize,
         before: Option<Day>,
+        limit: usize,
     ) -> Result<Vec<SessionLine>, CommitteeError> {
         let query = CommitteeSessionQuery { subject: None, before, limit };
         let now = self.store.now().await?;

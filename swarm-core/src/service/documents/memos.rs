@@ -156,8 +156,8 @@ impl Tenant {
     pub async fn memo_page(
         &self,
         filter: &MemoFilter,
-        limit: usize,
         before: Option<MemoId>,
+        limit: usize,
     ) -> Result<MemoPage, Error> {
         let read = |id: u64| async move {
             Ok::<_, Error>(self.store.document(Collection::Memos, &id.to_string()).await?)

@@ -86,10 +86,10 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn subjects(
         &self,
-        limit: usize,
         after: Option<&SubjectId>,
+        limit: usize,
     ) -> Result<SubjectPage, Error> {
-        let page = self.subject_documents(limit, after, false).await?;
+        let page = self.subject_documents(after, limit, false).await?;
         let read = |document: &Document| read(document, Subject::read);
         let subjects = page.documents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let next_after = subjects.last().filter(|_| page.more).map(|last| last.id.clone());
@@ -103,13 +103,13 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn subjects_where(
         &self,
-        limit: usize,
         after: Option<&SubjectId>,
+        limit: usize,
         keep: impl Fn(&Subject) -> bool + Send,
     ) -> Result<SubjectPage, Error> {
         let (mut subjects, mut next): (Vec<Subject>, _) = (Vec::new(), after.cloned());
         for _ in 0..MAX_SCANS {
-            let page = self.subjects(SCANNED_AT_ONCE, next.as_ref()).await?;
+            let page = self.subjects(next.as_ref(), SCANNED_AT_ONCE).await?;
             for subject in page.subjects.into_iter().filter(&keep) {
                 if subjects.len() == limit {
                     let next_after = subjects.last().map(|last| last.id.clone());
@@ -132,10 +132,10 @@ impl Tenant {
     /// [`Error::Store`].
     pub async fn subject_ids(
         &self,
-        limit: usize,
         after: Option<&SubjectId>,
+        limit: usize,
     ) -> Result<(Vec<SubjectId>, bool), Error> {
-        let page = self.subject_documents(limit, after, true).await?;
+        let page = self.subject_documents(after, limit, true).await?;
         let id = |document: Document| {
             let key = document.key.clone();
             SubjectId::parse(key).map_err(|invalid| unreadable(&document, invalid))
@@ -145,8 +145,8 @@ impl Tenant {
 
     async fn subject_documents(
         &self,
-        limit: usize,
         after: Option<&SubjectId>,
+        limit: usize,
         without_texts: bool,
     ) -> store::Result<DocumentPage> {
         let after = after.map(|after| after.as_str().to_owned());

@@ -67,7 +67,7 @@ impl Board {
         let mut board = Self::default();
         let mut after: Option<SubjectId> = None;
         loop {
-            let page = tenant.subjects(SUBJECTS_AT_ONCE, after.as_ref()).await?;
+            let page = tenant.subjects(after.as_ref(), SUBJECTS_AT_ONCE).await?;
             for subject in page.subjects {
                 let trend = trend_of(tenant, subject).await?;
                 board.subjects.insert(trend.id.clone(), Arc::new(trend));
@@ -177,7 +177,7 @@ pub(super) async fn trend(tenant: &Tenant, id: &SubjectId) -> Result<Option<Subj
 async fn trend_of(tenant: &Tenant, subject: Subject) -> Result<SubjectTrend, Error> {
     let list = SessionList::About(subject.id.clone());
     let limit = MAX_POINTS + MAX_PENDING;
-    let found = tenant.summaries_where(list, limit, None, SessionSummary::counts).await?;
+    let found = tenant.summaries_where(list, None, limit, SessionSummary::counts).await?;
     let mut results: Vec<_> =
         found.sessions.iter().filter_map(|session| ResultPoint::of(session)).collect();
     results.truncate(MAX_POINTS);

@@ -23,7 +23,7 @@ const MAX_SUBJECTS: usize = 500;
 pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let committee = context.request.committee()?;
     let (days, members) = (
-        committee.sessions(context.request.portion.of(DAYS), None).await?,
+        committee.sessions(None, context.request.portion.of(DAYS)).await?,
         committee.members().await?,
     );
     let subjects =
@@ -31,7 +31,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let known = context
         .request
         .tenant()
-        .subjects(context.request.portion.of(MAX_SUBJECTS), None)
+        .subjects(None, context.request.portion.of(MAX_SUBJECTS))
         .await?
         .subjects;
     let picks: Vec<_> =

@@ -43,14 +43,14 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Some(id) => SubjectId::parse(id).ok(),
         // That of the newest session.
         None => {
-            let newest = tenant.summaries(SessionList::All, 1, None).await?.sessions;
+            let newest = tenant.summaries(SessionList::All, None, 1).await?.sessions;
             newest.first().map(|session| session.subject_id.clone())
         }
     };
     let last = match &subject {
         Some(subject) => {
             let list = SessionList::About(subject.clone());
-            match tenant.summaries(list, 1, None).await?.sessions.first() {
+            match tenant.summaries(list, None, 1).await?.sessions.first() {
                 Some(last) => Some(tenant.session_record(last.id).await?),
                 None => None,
             }
@@ -58,7 +58,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         None => None,
     };
     let mut page = Page::new("Convene a session").below("/operate/sessions", "Sessions");
-    let found = tenant.subjects(context.request.portion.of(MAX_SUBJECTS), None).await?;
+    let found = tenant.subjects(None, context.request.portion.of(MAX_SUBJECTS)).await?;
     let options = found
         .subjects
         .iter()

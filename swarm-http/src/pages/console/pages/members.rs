@@ -82,7 +82,7 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
 
 /// When the member filed in the newest session that it filed in, with a link to the take.
 async fn last_take(context: &ConsoleContext, member: &MemberId) -> Result<Option<Markup>, Error> {
-    let last = context.request.tenant().member_takes(member, 1, None).await?.takes.pop();
+    let last = context.request.tenant().member_takes(member, None, 1).await?.takes.pop();
     Ok(last.map(|last| {
         let when = context.times.time(last.take.filed_at());
         Markup(format!("<a href=\"{}\">{when}</a>", links::take(last.take.id())))

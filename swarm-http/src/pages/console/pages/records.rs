@@ -128,7 +128,7 @@ async fn memos(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError
     let tenant = context.request.tenant();
     let before = context.query("before").and_then(|id| number(&id)).map(MemoId);
     let found =
-        tenant.memo_page(&MemoFilter::default(), context.request.portion.of(SHOWN), before).await?;
+        tenant.memo_page(&MemoFilter::default(), before, context.request.portion.of(SHOWN)).await?;
     let people = People::find(tenant, found.memos.iter().map(|memo| &memo.member_id)).await?;
     page.heading("Memos");
     let rows = found.memos.iter().map(|memo| {

@@ -31,7 +31,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let before = context.query("before").and_then(|id| number(&id)).map(SessionId);
     let state = context.query("state").and_then(|text| SessionState::parse(&text));
     let list = state.map_or(SessionList::All, SessionList::InState);
-    let found = tenant.summaries(list, context.request.portion.of(PER_PAGE), before).await?;
+    let found = tenant.summaries(list, before, context.request.portion.of(PER_PAGE)).await?;
     let subjects = Subjects::find(tenant, found.sessions.iter().map(|it| &it.subject_id)).await?;
     let mut page = Page::new("Sessions");
     if context.may(&CONVENE) {

@@ -30,7 +30,7 @@ const MAX_SUGGESTIONS: usize = 300;
 pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     let after = context.query("after").and_then(|id| SubjectId::parse(id).ok());
     let per_page = context.request.portion.of(PER_PAGE);
-    let found = context.request.tenant().subjects(per_page, after.as_ref()).await?;
+    let found = context.request.tenant().subjects(after.as_ref(), per_page).await?;
     let mut page = Page::new("Subjects").with_lead("What sessions are about.");
     let rows = found.subjects.iter().map(|subject| {
         let path = format!("/operate/subjects/{}", part(subject.id.as_str()));

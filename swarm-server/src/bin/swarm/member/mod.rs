@@ -205,7 +205,7 @@ fn takes(
     let member = profile.member()?;
     let mut own = Vec::new();
     let progress = Progress::of_requests();
-    for session in client.sessions(sessions.try_into().unwrap_or(100), None)?.sessions {
+    for session in client.sessions(None, sessions.try_into().unwrap_or(100))?.sessions {
         progress.add(1);
         let mut answer = client.get(&format!("/api/swarm/sessions/{}", session.id))?.into_object();
         if let Some(Json::List(takes)) = answer.take("takes") {
