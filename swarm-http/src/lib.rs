@@ -1,4 +1,4 @@
-//! The REST interface and the pages of Swarm, as a warp filter and a tower service.
+//! The REST interface and the pages of Swarm, as a tower service or a warp filter.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -12,7 +12,7 @@
 //! let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
 //! let operator = AdminTokens::single(AdminTokenHash::of(b"choose-sixteen-or-more"));
 //! let site = Arc::new(Site::single(swarm, TenantConfig::new("acme".parse()?, operator)));
-//! let filter = swarm_http::site(&site); // for `warp::serve`, or `swarm_server::serve_site(listener, &site, …)`
+//! let service = swarm_http::service(&site); // for axum and hyper, or `swarm_server::serve_site(listener, &site, …)`
 //! # Ok(())
 //! # }
 //! ```
@@ -25,9 +25,8 @@
 //! curl http://127.0.0.1:8080/api/swarm/takes/1
 //! ```
 //!
-//! A [`Site`] serves one or more tenants; its `/skill.md` explains how to become a member. [`api`] turns a
-//! site into a warp filter to combine with your own, [`service`] into a tower service for axum and others.
-//! `swarm-server` has an accept loop that limits the resources of each client. [`Site::maintenance`] is
+//! A [`Site`] serves one or more tenants; its `/skill.md` explains how to become a member. [`service`] turns a
+//! site into a tower service for axum and others. `swarm-server` has an accept loop that limits the resources of each client. [`Site::maintenance`] is
 //! the background work, to be run alongside the server. The rules are in `swarm-core`; this crate has
 //! paths, headers, status codes and pages.
 //!
@@ -35,6 +34,8 @@
 //!
 //! - `pages` (default): the HTML pages, `/docs` and the feed. Without it, the permalinks of takes and memos answer only
 //!   JSON, and `/` the manifest.
+//! - `pictures` (default): the picture of a session for link previews.
+//! - `warp`: the functions `site`, `api` and `committee_api`, which turn a site into warp filters to combine with your own.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -50,6 +51,8 @@ mod certificate;
 mod console;
 mod desk;
 mod discovery;
+#[cfg(feature = "warp")]
+mod filters;
 mod following;
 mod forwarded;
 mod log_tail;
@@ -72,14 +75,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response};
 use swarm_core::wire;
-use warp::Filter as _;
-use warp::filters::BoxedFilter;
 
-use request::filter;
 use request::table::Table;
 use response::{Answer, ErrorForm};
 
 pub use certificate::expiry_warning;
+#[cfg(feature = "warp")]
+pub use filters::{api, committee_api, site};
 pub use request::command::{Argument, ArgumentKind, Command};
 pub use request::credential::Access;
 pub use request::{SiteService, body};
@@ -92,32 +94,8 @@ pub use tenants::{
     SignOnUnavailable, TenantConfig, TenantDirectory, TenantRequest, WitnessConfig,
 };
 
-/// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that rejects unknown paths,
-/// so that other filters can answer them. The pages link to `/`, `/feed.xml` and `/docs`, which only
-/// [`site`] has, like the guide (`/skill.md`).
-///
-/// It matches the full path of the request. To serve a tenant below a path, set [`TenantConfig::below`], and combine the
-/// filter at the root, not below `warp::path`.
-pub fn api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
-    filter::routes(Arc::clone(site), Table::new(routes::api()))
-}
-
-/// Interface B, the daily committee, as a separate filter; see [`api`].
-pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
-    filter::routes(Arc::clone(site), Table::new(routes::committee()))
-}
-
-/// Everything that the `swarm` binary serves: the interfaces, the home page, the feed, the guide, the
-/// reference, `/healthz`, `/readyz`, `/metrics`, and a 404 for all other paths.
-pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
-    let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
-    filter::routes(Arc::clone(site), Table::new(routes::all(site.parts())))
-        .or(unknown)
-        .unify()
-        .boxed()
-}
-
-/// Like [`site`], but a [tower](https://docs.rs/tower-service) service, for servers other than warp. It accepts
+/// Everything that the `swarm` binary serves, as a [tower](https://docs.rs/tower-service) service: the interfaces, the pages, the
+/// feed, the guide, the reference, `/healthz`, `/readyz`, `/metrics`, and a 404 for all other paths. It accepts
 /// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it. A router that leaves out the
 /// path that it is mounted at wants [`SiteService::nested_at`].
 pub fn service(site: &Arc<Site>) -> SiteService {

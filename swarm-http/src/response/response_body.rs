@@ -25,6 +25,7 @@ impl ResponseBody {
     }
 
     /// The bytes, unless the body is a stream.
+    #[cfg(feature = "warp")]
     pub(crate) fn into_bytes(self) -> Result<Bytes, Self> {
         match self.0 {
             Kind::Bytes(bytes) => Ok(bytes.unwrap_or_default()),

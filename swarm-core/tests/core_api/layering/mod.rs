@@ -111,6 +111,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "pages",
             "discovery",
             "routes",
+            "filters",
             ITSELF,
         ],
     ),
