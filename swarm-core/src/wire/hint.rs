@@ -15,12 +15,20 @@ const MAX_QUOTED: usize = 40;
 /// Maximum number of parameters that a hint names.
 const MAX_PARAMETERS_NAMED: usize = 4;
 
+/// The hint for a body that is not JSON.
+const NOT_JSON: &str = "body: must be one JSON text in UTF-8";
+
 /// The hint for a wrong signature.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
 
-/// Returns the hint for a refusal, if it has one: a line of printable ASCII, whatever was sent in
-/// `body`.
-pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
+/// Returns the hint for a refusal, if it has one: a line of printable ASCII.
+pub fn hint(refusal: &Refusal) -> Option<String> {
+    hint_quoting(refusal, b"")
+}
+
+/// Like [`hint`], with what the refused field was in this body, or why the body lacks all fields. The line is printable
+/// ASCII, whatever was sent.
+pub fn hint_quoting(refusal: &Refusal, body: &[u8]) -> Option<String> {
     match refusal {
         Refusal::InvalidSubmission(invalid)
         | Refusal::InvalidApplication(invalid)
@@ -37,8 +45,17 @@ pub fn hint(refusal: &Refusal, body: &[u8]) -> Option<String> {
     }
 }
 
-/// Returns the hint for a refusal of the committee, if it has one.
-pub fn committee_hint(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String> {
+/// Returns the hint for a refusal of the committee, if it has one: a line of printable ASCII.
+pub fn committee_hint(refusal: &CommitteeRefusal) -> Option<String> {
+    match refusal {
+        // Where the fault is can only be said of the body.
+        CommitteeRefusal::InvalidJson => Some(NOT_JSON.to_owned()),
+        _ => committee_hint_quoting(refusal, b""),
+    }
+}
+
+/// Like [`committee_hint`], with what the refused field was in this body.
+pub fn committee_hint_quoting(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String> {
     let (field, rule) = match refusal {
         CommitteeRefusal::InvalidJson => {
             return Json::read(body).err().map(|fault| json_hint(&fault));
@@ -149,7 +166,7 @@ pub(super) fn json_hint(fault: &NotJson) -> String {
         ),
         position => format!("see {position}"),
     };
-    format!("body: must be one JSON text in UTF-8, {position}")
+    format!("{NOT_JSON}, {position}")
 }
 
 /// The field, its rule, and the value that was sent; or why the body lacks all fields.
@@ -212,15 +229,19 @@ mod tests {
     fn hint_names_field_rule_and_sent_value() {
         let invalid = Invalid::new("confidence", "must be a number from 0 to 1");
         let refusal = Refusal::InvalidSubmission(invalid);
-        let hint_of = |body: &str| hint(&refusal, body.as_bytes()).unwrap();
+        let hint_of = |body: &str| hint_quoting(&refusal, body.as_bytes()).unwrap();
         let rule = "confidence: must be a number from 0 to 1";
         assert_eq!(hint_of(r#"{"confidence":70}"#), format!("{rule}, is 70"));
         assert_eq!(hint_of(r#"{"confidence":null}"#), rule);
         assert_eq!(hint_of("no json"), rule);
-        assert_eq!(hint(&Refusal::BadSignature, b"{}").as_deref(), Some(DIAGNOSE));
-        assert_eq!(hint(&Refusal::WindowClosed, b"{}"), None);
-        let trailer = committee_hint(&CommitteeRefusal::MissingStanceLine, b"{}").unwrap();
+        assert_eq!(hint(&refusal).as_deref(), Some(rule));
+        assert_eq!(hint(&Refusal::BadSignature).as_deref(), Some(DIAGNOSE));
+        assert_eq!(hint(&Refusal::WindowClosed), None);
+        let trailer = committee_hint(&CommitteeRefusal::MissingStanceLine).unwrap();
         assert!(trailer.starts_with("body: the last line must be STANCE: "), "{trailer}");
+        assert_eq!(committee_hint(&CommitteeRefusal::InvalidJson).as_deref(), Some(NOT_JSON));
+        let fault = committee_hint_quoting(&CommitteeRefusal::InvalidJson, b"{,").unwrap();
+        assert!(fault.starts_with(&format!("{NOT_JSON}, see ")), "{fault}");
     }
 
     #[test]

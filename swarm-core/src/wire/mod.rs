@@ -13,7 +13,7 @@
 //! ```
 //!
 //! An error also has a [`Problem`], whose code goes into the header `Swarm-Error`. [`hint`] gives
-//! the optional header `Swarm-Hint`. An error that no rule made is a [`RequestError`].
+//! the optional header `Swarm-Hint`, [`hint_quoting`] one that quotes what was sent. An error that no rule made is a [`RequestError`].
 //!
 //! Types whose serialization is public (a take, a session, a subject, a memo) go through
 //! [`Answer::ok`]. The front end sets the headers: content type `application/json`, and
@@ -37,6 +37,6 @@ mod problem;
 mod request_error;
 
 pub use answer::Answer;
-pub use hint::{committee_hint, hint, parameters_hint};
+pub use hint::{committee_hint, committee_hint_quoting, hint, hint_quoting, parameters_hint};
 pub use problem::{Audience, Problem};
 pub use request_error::RequestError;

@@ -103,9 +103,13 @@ impl RequestError {
         }
     }
 
-    /// Returns the value of the header `Swarm-Hint`: a line of printable ASCII, whatever was sent
-    /// in `body`.
-    pub fn hint(&self, body: &[u8]) -> Option<String> {
+    /// Returns the value of the header `Swarm-Hint`, if there is one: a line of printable ASCII.
+    pub fn hint(&self) -> Option<String> {
+        self.hint_quoting(b"")
+    }
+
+    /// Like [`hint`](Self::hint), with what the refused field was in this body. The line is printable ASCII, whatever was sent.
+    pub fn hint_quoting(&self, body: &[u8]) -> Option<String> {
         match self {
             Self::InvalidQuery(invalid) => Some(hint::field_hint(invalid, b"")),
             Self::InvalidDraft(invalid) | Self::InvalidDiagnosis(invalid) => {

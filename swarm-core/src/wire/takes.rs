@@ -88,7 +88,7 @@ impl Found {
         let detail = match refusal {
             Refusal::InvalidSubmission(invalid) => Some(invalid.to_string()),
             Refusal::NotOnRoster => roster.map(super::hint::roster_hint),
-            _ => hint(refusal, b""),
+            _ => hint(refusal),
         };
         let problem = Problem::from(refusal);
         let code = problem.code();

@@ -71,10 +71,12 @@ impl ApiError {
 
     fn hint(&self, body: &[u8]) -> Option<String> {
         match self {
-            Self::Core(Error::Refused(rejection)) => wire::hint(&rejection.reason, body),
+            Self::Core(Error::Refused(rejection)) => wire::hint_quoting(&rejection.reason, body),
             Self::Committee(Error::Refused(refusal))
-            | Self::Submission(Error::Refused(refusal)) => wire::committee_hint(refusal, body),
-            Self::Request(error) => error.hint(body),
+            | Self::Submission(Error::Refused(refusal)) => {
+                wire::committee_hint_quoting(refusal, body)
+            }
+            Self::Request(error) => error.hint_quoting(body),
             _ => None,
         }
     }
