@@ -10,14 +10,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use swarm_benches::{Author, Fixture, LONGEST, USUAL, group};
 use swarm_core::Submission;
 use swarm_core::domain::{
-    self, AttemptId, Confidence, MemberId, Roster, RosterEntry, Salt, SessionTerms, Signed,
-    TakeDraft, Timestamp,
+    AttemptId, Confidence, MemberId, Roster, RosterEntry, Salt, SessionTerms, Signed, TakeDraft,
+    Timestamp,
 };
-use swarm_core::json::{self, Json};
+use swarm_core::json::Json;
 use swarm_core::proof::{canonical, verify};
 use swarm_core::rules::{Basis, Versioned, judge};
 use swarm_core::wire::Problem;
@@ -174,13 +174,7 @@ fn in_session(basis: &Basis, change: impl FnOnce(SessionTerms) -> SessionTerms) 
 }
 
 fn submission_bytes(signed: &Signed<TakeDraft>) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct LoadRequest<'a> {
-        #[serde(flatten)]
-        draft: &'a TakeDraft,
-        signature: &'a domain::Signature,
-    }
-    json::write(&LoadRequest { draft: &signed.payload, signature: &signed.signature }).into_bytes()
+    signed.to_json().into_bytes()
 }
 
 /// The fields as a front end without rules would read them.

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use swarm_benches::{Author, USUAL};
-use swarm_client::{Client, signed_text};
+use swarm_client::Client;
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::json::Json;
 use swarm_core::{Swarm, SystemEntropy, TenantId};
@@ -77,10 +77,8 @@ fn undiagnosable() -> Json {
     let signed = author.signed(0, USUAL);
     let mut other = author.draft(1, USUAL);
     other.stance = signed.payload.stance.clone();
-    let text = signed_text(&swarm_core::domain::Signed {
-        payload: other,
-        signature: signed.signature.clone(),
-    });
+    let signature = signed.signature.clone();
+    let text = swarm_core::domain::Signed { payload: other, signature }.to_json();
     let beside = format!(r#","publicKey":"{}"}}"#, author.key);
     let text = text.strip_suffix('}').expect("an object").to_owned() + &beside;
     Json::read(text.as_bytes()).expect("JSON")

@@ -65,7 +65,7 @@ impl Author {
     pub fn new(number: u32) -> Self {
         let token = TokenHash::of(&number.to_be_bytes());
         let keys = KeyPair::from_seed(token.as_bytes());
-        let key = PublicKey::parse(&keys.public_key()).expect("a key pair has a strong key");
+        let key = keys.public_key();
         let id = MemberId::parse(format!("3b241101-e2bb-4255-8caf-{number:012}")).expect("an id");
         Self { keys, key, token, id }
     }

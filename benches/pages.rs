@@ -20,8 +20,8 @@ use hyper_util::service::TowerToHyperService;
 use rustix::time::{ClockId, clock_gettime};
 use swarm_core::domain::{
     Actor, AdminTokenHash, Attribution, Body, Confidence, Contact, Day, Lens, Member, MemberId,
-    MemberState, MemoUrl, Name, Nonce, PublicKey, Roster, RosterEntry, SessionDraft, SessionState,
-    Stance, Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
+    MemberState, MemoUrl, Name, Nonce, Roster, RosterEntry, SessionDraft, SessionState, Stance,
+    Subject, SubjectId, TakeDraft, TenantId, Timestamp, TokenHash,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -323,7 +323,7 @@ impl Author {
             name: Name::parse(name).expect("a name"),
             contact: Contact::parse("ada@example.org").expect("a contact"),
             lens: Lens::parse("macro first, then what the order book says").expect("a lens"),
-            public_key: Some(PublicKey::parse(&self.keys.public_key()).expect("a strong key")),
+            public_key: Some(self.keys.public_key()),
             state: MemberState::Claimed,
             applied_at: Timestamp::EPOCH,
             reviewed_at: now,

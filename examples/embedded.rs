@@ -9,8 +9,8 @@ use std::error::Error;
 
 use serde::Serialize;
 use swarm_core::domain::{
-    Actor, Application, Attribution, Contact, Lens, Name, SessionDraft, Signature, Signed, Subject,
-    TokenClaim, TokenHash,
+    Actor, Application, Attribution, Body, Confidence, Contact, Day, Lens, Name, SessionDraft,
+    Signed, Subject, SubjectId, TokenClaim, TokenHash,
 };
 use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{BearerToken, KeyPair};
@@ -18,11 +18,11 @@ use swarm_core::{
     MemberId, Submission, SubmitError, Swarm, SystemEntropy, TakeDraft, TakeId, Tenant, TenantId,
 };
 use swarm_store_memory::MemoryStore;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
 
 /// The origin at which members reach the service.
 const SERVICE: &str = "https://embedder.example";
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -119,12 +119,9 @@ struct Refused {
 // The operator: a subject, and a session on it that is open for an hour.
 
 async fn convene(tenant: &Tenant) -> Outcome<()> {
-    let subject = br#"{ "id": "acme-fund", "name": "Acme Fund" }"#;
-    let _ = tenant
-        .put_subject(&Subject::read(&mut Json::read(subject)?.into_object())?, &Actor::SCHEDULE)
-        .await?;
-    let session = br#"{ "date": "2026-11-21", "subjectId": "acme-fund" }"#;
-    let mut session = SessionDraft::read(&mut Json::read(session)?.into_object())?;
+    let subject = Subject::new(SubjectId::parse("acme-fund")?, "Acme Fund");
+    let _ = tenant.put_subject(&subject, &Actor::SCHEDULE).await?;
+    let mut session = SessionDraft::new(Day::parse("2026-11-21")?, subject.id);
     session.window_closes_at = Some(tenant.now().await?.plus_millis(60 * 60 * 1_000));
     tenant.convene(&session, &Attribution::SCHEDULE).await?;
     Ok(())
@@ -137,7 +134,7 @@ async fn join(tenant: &Tenant, keys: &KeyPair) -> Outcome<(MemberId, BearerToken
         name: Name::parse("Ada")?,
         contact: Contact::parse("ada@example.org")?,
         lens: Lens::parse("")?,
-        public_key: keys.public_key(),
+        public_key: keys.public_key().to_string(),
     };
     let member = tenant.apply(keys.sign(application)).await?;
     tenant.activate(&member, SERVICE, &Actor::SCHEDULE).await?;
@@ -152,12 +149,15 @@ async fn join(tenant: &Tenant, keys: &KeyPair) -> Outcome<(MemberId, BearerToken
 }
 
 fn draft(member: &MemberId) -> Outcome<TakeDraft> {
-    let fields = format!(
-        r#"{{ "memberId": "{member}", "date": "2026-11-21", "subjectId": "acme-fund",
-              "nonce": "n-1", "stance": "cautious", "confidence": 0.6,
-              "body": "Cash is a position." }}"#
+    let take = TakeDraft::new(
+        member.clone(),
+        Day::parse("2026-11-21")?,
+        SubjectId::parse("acme-fund")?,
+        "n-1".parse()?,
+        "cautious".parse()?,
+        Confidence::parse(0.6)?,
     );
-    Ok(TakeDraft::read(&mut Json::read(fields.as_bytes())?.into_object())?)
+    Ok(TakeDraft { body: Body::parse("Cash is a position.")?, ..take })
 }
 
 #[derive(Serialize)]
@@ -165,13 +165,11 @@ struct Filing<'a> {
     r#do: &'a str,
     token: &'a str,
     #[serde(flatten)]
-    draft: &'a TakeDraft,
-    signature: &'a Signature,
+    take: &'a Signed<TakeDraft>,
 }
 
 fn request(token: &BearerToken, signed: &Signed<TakeDraft>) -> String {
-    let Signed { payload: draft, signature } = signed;
-    json::write(&Filing { r#do: "file", token: token.reveal(), draft, signature })
+    json::write(&Filing { r#do: "file", token: token.reveal(), take: signed })
 }
 
 async fn ask(client: &mut BufReader<TcpStream>, line: &str) -> Outcome<String> {

@@ -6,8 +6,9 @@ use std::error::Error;
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Confidence, Contact, Invalid, Lens, Member, MemberId, MemberState, Name, PublicKey,
-    Salt, Session, SessionDraft, SessionId, Signed, Take, TakeDraft, TakeId, Timestamp, Version,
+    AttemptId, Body, Confidence, Contact, Day, Invalid, Lens, Member, MemberId, MemberState, Name,
+    Nonce, Salt, Session, SessionDraft, SessionId, Signed, Stance, SubjectId, Take, TakeDraft,
+    TakeId, Timestamp, Version,
 };
 use swarm_core::json::{self, Json};
 use swarm_core::proof::KeyPair;
@@ -67,11 +68,15 @@ fn session() -> Result<Versioned<Session>, Box<dyn Error>> {
 
 /// The payload that a member signs.
 fn draft(name: &str, stance: &str, confidence: f64) -> Result<TakeDraft, Box<dyn Error>> {
-    let fields = format!(
-        r#"{{ "memberId": "{name}", "date": "2026-11-21", "subjectId": "acme", "nonce": "n-1",
-              "stance": "{stance}", "confidence": {confidence}, "body": "So says {name}." }}"#
+    let take = TakeDraft::new(
+        MemberId::parse(name)?,
+        Day::parse("2026-11-21")?,
+        SubjectId::parse("acme")?,
+        Nonce::parse("n-1")?,
+        Stance::parse(stance)?,
+        Confidence::parse(confidence)?,
     );
-    Ok(TakeDraft::read(&mut Json::read(fields.as_bytes())?.into_object())?)
+    Ok(TakeDraft { body: Body::parse(format!("So says {name}."))?, ..take })
 }
 
 /// The facts that a take of this member is judged by, as a store would load them.
@@ -98,7 +103,7 @@ fn member(name: &str, keys: &KeyPair) -> Result<Member, Box<dyn Error>> {
         name: Name::parse(name)?,
         contact: Contact::parse(format!("{name}@example.org"))?,
         lens: Lens::parse("")?,
-        public_key: Some(PublicKey::parse(&keys.public_key())?),
+        public_key: Some(keys.public_key()),
         state: MemberState::Claimed,
         applied_at: joined,
         reviewed_at: Some(joined),

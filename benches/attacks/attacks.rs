@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use swarm_benches::shipped::ServerFixture;
-use swarm_client::{new_key, signed_text};
+use swarm_client::new_key;
 use swarm_core::domain::{Application, Contact, Lens, Name};
 
 use crate::strangers::{Strangers, Then};
@@ -189,10 +189,11 @@ const CLOSE: &str = "Connection: close\r\n";
 fn application() -> String {
     let key = new_key().expect("entropy");
     let lens = "\u{1f680}".repeat(2_000);
-    signed_text(&key.sign(Application {
+    let application = Application {
         name: Name::parse("Mallory").expect("a name"),
         contact: Contact::parse("m@example.org").expect("a contact"),
         lens: Lens::parse(lens).expect("a lens"),
-        public_key: key.public_key(),
-    }))
+        public_key: key.public_key().to_string(),
+    };
+    key.sign(application).to_json()
 }

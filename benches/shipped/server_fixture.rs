@@ -10,7 +10,7 @@ use http_body_util::Full;
 use hyper::StatusCode;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
-use swarm_client::{Client, TakeFields, new_key, sign_take, signed_text};
+use swarm_client::{Client, TakeFields, new_key, sign_take};
 use swarm_core::Session;
 use swarm_core::domain::{AdminTokenHash, MemberId, Quotas, SessionId, TokenHash};
 use swarm_core::json::Object;
@@ -54,7 +54,7 @@ impl Author {
 
     /// Its public key, in base64.
     pub fn public_key(&self) -> String {
-        self.key.public_key()
+        self.key.public_key().to_string()
     }
 
     /// The hash of its bearer token.
@@ -208,7 +208,7 @@ impl ServerFixture {
             .header("host", self.server.address.to_string())
             .header("content-type", "application/json")
             .header("authorization", format!("Bearer {}", author.token))
-            .body(Full::new(signed_text(&take).into()))
+            .body(Full::new(take.to_json().into()))
             .expect("a request")
     }
 

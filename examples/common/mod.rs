@@ -2,12 +2,10 @@
 
 use std::error::Error;
 
-use serde::Serialize;
 use swarm_core::domain::{
-    Actor, Application, Attribution, Contact, Lens, Name, SessionDraft, Signature, Subject,
-    TokenClaim,
+    Actor, Application, Attribution, Body, Confidence, Contact, Day, Lens, Name, SessionDraft,
+    Subject, SubjectId, TokenClaim,
 };
-use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{BearerToken, KeyPair};
 use swarm_core::{MemberId, TakeDraft, Tenant};
 
@@ -27,10 +25,9 @@ impl Agent {
     /// Convenes a session about `aurora` on 2026-11-21, and joins its tenant.
     pub(crate) async fn join(tenant: &Tenant) -> Outcome<Self> {
         let (operator, keys) = (Actor::OPERATOR, KeyPair::from_seed(&[7; 32]));
-        let subject = Subject::read(&mut object(r#"{ "id": "aurora", "name": "Aurora" }"#)?)?;
+        let subject = Subject::new(SubjectId::parse("aurora")?, "Aurora");
         let _ = tenant.put_subject(&subject, &operator).await?;
-        let session = object(r#"{ "date": "2026-11-21", "subjectId": "aurora" }"#);
-        let session = SessionDraft::read(&mut session?)?;
+        let session = SessionDraft::new(Day::parse("2026-11-21")?, subject.id);
         tenant.convene(&session, &Attribution::from(operator.clone())).await?;
         let id = tenant.apply(keys.sign(application(&keys)?)).await?;
         tenant.activate(&id, SERVICE, &operator).await?;
@@ -49,21 +46,17 @@ impl Agent {
         self.signed_text(nonce, "Cash is a position.")
     }
 
-    /// The same with another text, which needs no escaping in JSON.
+    /// The same with another text.
     pub(crate) fn signed_text(&self, nonce: &str, text: &str) -> Outcome<String> {
-        #[derive(Serialize)]
-        struct Submit<'a> {
-            #[serde(flatten)]
-            take: &'a TakeDraft,
-            signature: &'a Signature,
-        }
-        let take = format!(
-            r#"{{ "memberId": "{}", "date": "2026-11-21", "subjectId": "aurora", "nonce": "{nonce}",
-                  "stance": "cautious", "confidence": 0.6, "body": "{text}" }}"#,
-            self.id
+        let take = TakeDraft::new(
+            self.id.clone(),
+            Day::parse("2026-11-21")?,
+            SubjectId::parse("aurora")?,
+            nonce.parse()?,
+            "cautious".parse()?,
+            Confidence::parse(0.6)?,
         );
-        let signed = self.keys.sign(TakeDraft::read(&mut object(&take)?)?);
-        Ok(json::write(&Submit { take: &signed.payload, signature: &signed.signature }))
+        Ok(self.keys.sign(TakeDraft { body: Body::parse(text)?, ..take }).to_json())
     }
 }
 
@@ -72,10 +65,6 @@ fn application(keys: &KeyPair) -> Outcome<Application> {
         name: Name::parse("Ada")?,
         contact: Contact::parse("ada@example.org")?,
         lens: Lens::parse("")?,
-        public_key: keys.public_key(),
+        public_key: keys.public_key().to_string(),
     })
-}
-
-fn object(text: &str) -> Outcome<Object> {
-    Ok(Json::read(text.as_bytes())?.into_object())
 }

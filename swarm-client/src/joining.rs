@@ -10,7 +10,6 @@ use crate::answers::ApplicationProgress;
 use crate::connection::{Client, Credential, address};
 use crate::error::{Error, unreadable};
 use crate::reading::path_segment;
-use crate::takes::SignedBody;
 
 impl Client {
     /// Applies with this key; returns the member id. Only operators see `contact`; the rest is public once the
@@ -29,10 +28,9 @@ impl Client {
             name: Name::parse(name)?,
             contact: Contact::parse(contact)?,
             lens: Lens::parse(lens)?,
-            public_key: key.public_key(),
+            public_key: key.public_key().to_string(),
         });
-        let mut applied =
-            self.post("/api/swarm/apply", Credential::None, &SignedBody::of(&application))?;
+        let mut applied = self.post("/api/swarm/apply", Credential::None, &application)?;
         applied.text("memberId").and_then(MemberId::parse).map_err(unreadable)
     }
 
@@ -73,8 +71,7 @@ impl Client {
             challenge,
             expires_at: given.text("expiresAt").map_err(unreadable)?,
         });
-        let mut claimed =
-            self.post("/api/swarm/token-claim", Credential::None, &SignedBody::of(&claim))?;
+        let mut claimed = self.post("/api/swarm/token-claim", Credential::None, &claim)?;
         claimed.text("token").map_err(unreadable)
     }
 
@@ -91,8 +88,8 @@ impl Client {
     ) -> Result<(), Error> {
         let replacement = KeyReplacement {
             member_id: member.clone(),
-            public_key: new.public_key(),
-            replaces: old.public_key(),
+            public_key: new.public_key().to_string(),
+            replaces: old.public_key().to_string(),
         };
         let [endorsement, proof] =
             [old, new].map(|key| key.sign(replacement.clone()).signature.as_str().to_owned());

@@ -60,7 +60,7 @@ pub use log::LogTiles;
 pub use reading::path_segment;
 pub use swarm_core::audit::{Line, Lines, verify_take};
 pub use swarm_core::json::printable;
-pub use takes::{Filed, SubmitAnswer, TakeFields, new_key, new_nonce, sign_take, signed_text};
+pub use takes::{Filed, SubmitAnswer, TakeFields, new_key, new_nonce, sign_take};
 pub use timestamp::TimestampClient;
 pub use webhook::{WebhookClient, is_loopback};
 pub use witness::WitnessClient;

@@ -1,11 +1,10 @@
 //! Takes: signing and submitting.
 
-use serde::Serialize;
 use swarm_core::domain::{
-    Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signature, Signed, Stance, Weights,
+    Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signed, Stance, Weights,
 };
 use swarm_core::json::{self, Json};
-use swarm_core::proof::{KeyPair, Payload, hex};
+use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{Entropy, MemberId, Session, SystemEntropy, TakeDraft, TakeId};
 
 use crate::answers::{Diagnosis, Preflight, id};
@@ -129,10 +128,10 @@ impl Client {
     /// # Errors
     /// [`Error::NoAnswer`] when it is unknown whether the take is on file; the same take may be sent again.
     pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<Filed, Error> {
-        self.submit_text(token, &signed_text(take))
+        self.submit_text(token, &take.to_json())
     }
 
-    /// Submits a take that was kept as its [`signed_text`], as [`Client::submit`] does.
+    /// Submits a take that was kept as its [JSON](Signed::to_json), as [`Client::submit`] does.
     ///
     /// # Errors
     /// The errors of [`Client::submit`].
@@ -140,7 +139,7 @@ impl Client {
         self.submit_for_receipt(token, body)?.outcome.map_err(Error::Refused)
     }
 
-    /// Submits a take that was kept as its [`signed_text`], as [`Client::submit`] does, and returns the receipt of the answer,
+    /// Submits a take that was kept as its [JSON](Signed::to_json), as [`Client::submit`] does, and returns the receipt of the answer,
     /// also of a refusal. Nothing of it is verified: see [`audit_receipt`](swarm_core::audit::audit_receipt).
     ///
     /// # Errors
@@ -178,7 +177,7 @@ impl Client {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn preflight(&self, token: &str, take: &Signed<TakeDraft>) -> Result<Preflight, Error> {
-        let (credential, body) = (Credential::Bearer(token), signed_text(take));
+        let (credential, body) = (Credential::Bearer(token), take.to_json());
         Preflight::read(self.post_with_retries("/api/swarm/preflight", credential, &body)?)
     }
 
@@ -190,24 +189,5 @@ impl Client {
     pub fn diagnose(&self, body: &Json) -> Result<Diagnosis, Error> {
         let body = json::write(body);
         Diagnosis::read(self.post_with_retries("/api/swarm/diagnose", Credential::None, &body)?)
-    }
-}
-
-/// Returns a signed payload as it is sent: its fields and its signature. The same payload always gives
-/// the same text.
-pub fn signed_text<T: Payload>(signed: &Signed<T>) -> String {
-    json::write(&SignedBody::of(signed))
-}
-
-#[derive(Serialize)]
-pub(crate) struct SignedBody<'a, T> {
-    #[serde(flatten)]
-    payload: &'a T,
-    signature: &'a Signature,
-}
-
-impl<'a, T> SignedBody<'a, T> {
-    pub(crate) fn of(signed: &'a Signed<T>) -> Self {
-        Self { payload: &signed.payload, signature: &signed.signature }
     }
 }

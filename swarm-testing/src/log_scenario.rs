@@ -77,7 +77,7 @@ async fn member_acts(tenant: &Tenant, tick: &impl Fn()) -> (MemberId, BearerToke
         name: Name::parse("Ada").unwrap(),
         contact: Contact::parse("ada@example.org").unwrap(),
         lens: Lens::parse("").unwrap(),
-        public_key: keys("ada").public_key(),
+        public_key: keys("ada").public_key().to_string(),
     };
     let ada = tenant.apply(keys("ada").sign(application)).await.unwrap();
     tenant.activate(&ada, "https://acme.example", &operator()).await.unwrap();

@@ -14,7 +14,7 @@ use swarm_core::store::{Act, MemberChange};
 pub fn application(name: &str) -> Signed<Application> {
     let keys = keys(name);
     let (name, contact) = (Name::parse("Ada").unwrap(), Contact::parse("ada@example.org").unwrap());
-    let (lens, public_key) = (Lens::parse("").unwrap(), keys.public_key());
+    let (lens, public_key) = (Lens::parse("").unwrap(), keys.public_key().to_string());
     keys.sign(Application { name, contact, lens, public_key })
 }
 
@@ -121,7 +121,7 @@ pub fn object(json: &str) -> Object {
 
 /// The public key of the member with this name.
 pub fn key(name: &str) -> PublicKey {
-    PublicKey::parse(&keys(name).public_key()).unwrap()
+    keys(name).public_key()
 }
 
 /// The key pair of the member with this name; derived from the name.

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::VerifyingKey;
 
-use super::Invalid;
+use super::{Invalid, json};
 
 /// An Ed25519 public key that may be registered, kept in decoded form. Clones share one allocation,
 /// because each take carries the key that verified it.
@@ -35,6 +35,11 @@ impl PublicKey {
         let key = VerifyingKey::from_bytes(bytes).ok()?;
         let canonical = key.to_edwards().compress().as_bytes() == bytes;
         (canonical && !key.is_weak()).then(|| Self(Arc::new(key)))
+    }
+
+    /// The public key of a key pair. It is strong, because it is a multiple of the base point.
+    pub(crate) fn of_pair(key: VerifyingKey) -> Self {
+        Self(Arc::new(key))
     }
 
     /// Returns the raw bytes.
@@ -106,10 +111,19 @@ impl Signature {
 }
 
 /// A payload together with an unverified signature.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Signed<T> {
     /// The payload that the signature is claimed to cover.
+    #[serde(flatten)]
     pub payload: T,
     /// The signature, as received.
     pub signature: Signature,
+}
+
+impl<T: serde::Serialize> Signed<T> {
+    /// Returns the JSON that a member sends: the fields of the payload, then `signature`. The same payload always gives the same
+    /// text.
+    pub fn to_json(&self) -> String {
+        json::write(self)
+    }
 }

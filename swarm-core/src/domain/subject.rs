@@ -39,7 +39,30 @@ pub struct Subject {
     pub last_reviewed: Option<Day>,
 }
 
+/// The status of a subject for which none is named.
+const ACTIVE: &str = "active";
+
 impl Subject {
+    /// An active subject of which no more is known.
+    pub fn new(id: SubjectId, name: impl Into<String>) -> Self {
+        Self {
+            id,
+            status: ACTIVE.to_owned(),
+            name: name.into(),
+            operator: None,
+            homepage: None,
+            x_handle: None,
+            thesis_blurb: None,
+            wallets: Vec::new(),
+            nft_contracts: Vec::new(),
+            source: None,
+            recommendation_type: None,
+            linked_member_id: None,
+            structural_notes: Vec::new(),
+            last_reviewed: None,
+        }
+    }
+
     /// Reads a subject.
     ///
     /// # Errors
@@ -50,7 +73,7 @@ impl Subject {
         let last_reviewed = fields.text_if_any("lastReviewed")?;
         Ok(Self {
             id,
-            status: fields.text_if_any("status")?.unwrap_or_else(|| "active".to_owned()),
+            status: fields.text_if_any("status")?.unwrap_or_else(|| ACTIVE.to_owned()),
             name: fields.text("name")?,
             operator: fields.text_if_any("operator")?,
             homepage: fields.text_if_any("homepage")?,

@@ -39,6 +39,20 @@ pub struct TakeDraft {
 }
 
 impl TakeDraft {
+    /// A take without a write-up, a memo and weights, which are fields to set.
+    pub fn new(
+        member_id: MemberId,
+        date: Day,
+        subject_id: SubjectId,
+        nonce: Nonce,
+        stance: Stance,
+        confidence: Confidence,
+    ) -> Self {
+        let (body, memo_url) = (Body::none(), MemoUrl::none());
+        let weights = None;
+        Self { member_id, date, subject_id, nonce, stance, confidence, body, memo_url, weights }
+    }
+
     /// Reads the fields of a signing draft.
     ///
     /// # Errors

@@ -1,11 +1,9 @@
 //! Signing, for clients, demonstrations and tests. The service itself never signs.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signer, SigningKey};
 
 use super::{Payload, canonical};
-use crate::domain::{Signature, Signed};
+use crate::domain::{PublicKey, Signature, Signed};
 
 /// The key pair of a member. It is zeroed when dropped.
 pub struct KeyPair(SigningKey);
@@ -16,10 +14,9 @@ impl KeyPair {
         Self(SigningKey::from_bytes(seed))
     }
 
-    /// Returns the public key in the form used for registration: standard base64 of the 32 raw
-    /// bytes.
-    pub fn public_key(&self) -> String {
-        STANDARD.encode(self.0.verifying_key().as_bytes())
+    /// Returns the public key. Its text is the form used for registration.
+    pub fn public_key(&self) -> PublicKey {
+        PublicKey::of_pair(self.0.verifying_key())
     }
 
     /// Signs the canonical bytes of `payload`.

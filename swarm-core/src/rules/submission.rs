@@ -56,6 +56,11 @@ impl Submission {
         Self::read(&mut document.members())
     }
 
+    /// Returns the JSON that [`from_json`](Self::from_json) reads, as a member sends it. It has no unknown fields.
+    pub fn to_json(&self) -> String {
+        self.signed.to_json()
+    }
+
     /// Returns the fields.
     pub fn draft(&self) -> &TakeDraft {
         &self.signed.payload

@@ -56,7 +56,7 @@ fn hint_names_the_field_and_what_was_sent() {
         "{unkeyed:?}"
     );
     assert!(hint(&unkeyed).ends_with(DIAGNOSE), "{unkeyed:?}");
-    let key = author.key.public_key();
+    let key = author.key.public_key().to_string();
     let forged = json!({ "name": "A", "contact": "a", "publicKey": key, "signature": "" });
     assert_eq!(hint(&open("/api/swarm/apply", &forged.to_string())), DIAGNOSE);
     let memo = client.post("/api/swarm/memos", &[("authorization", &author.bearer())], "{}");

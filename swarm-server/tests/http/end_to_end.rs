@@ -46,7 +46,7 @@ fn agent_applies_claims_and_files_a_take_that_anyone_can_read(backend: &Backend)
     assert_eq!((&older["revision"], &older["supersededBy"]), (&json!(1), &json!(2)));
     let newer = client.get("/api/swarm/takes/2").expect(200);
     assert!(newer.text.contains(r#""weights":[{"bucket":"cash","weight":1}]"#), "{newer:?}");
-    assert_eq!(newer.json()["publicKey"], author.key.public_key());
+    assert_eq!(newer.json()["publicKey"], author.key.public_key().to_string());
     assert_eq!(newer.json()["supersededBy"], json!(null));
 
     let read = client.get("/api/swarm/sessions/2026-11-21/aurora").expect(200).json();

@@ -91,7 +91,7 @@ impl Fixture {
             claimed_at: None,
             token: None,
             token_claimed_at: None,
-            ..member(id, &fresh_key().public_key(), "")
+            ..member(id, &fresh_key().public_key().to_string(), "")
         };
         insert_member(&*self.port(), member);
     }
@@ -99,7 +99,7 @@ impl Fixture {
     pub fn author_named(&self, id: MemberId) -> Author {
         let token = format!("tok_{id}_0");
         let key = fresh_key();
-        insert_member(&*self.port(), member(id.as_str(), &key.public_key(), &token));
+        insert_member(&*self.port(), member(id.as_str(), &key.public_key().to_string(), &token));
         Author { id, key, token }
     }
 

@@ -407,7 +407,7 @@ fn test_vector_of_the_guide_is_valid() {
     let draft = TakeDraft::read(&mut Json::read(text.as_bytes()).unwrap().into_object()).unwrap();
     assert_eq!(canonical(&draft) + "\n", text);
     let signature = key.sign(draft).signature;
-    for expected in [key.public_key(), signature.as_str().to_owned()] {
+    for expected in [key.public_key().to_string(), signature.as_str().to_owned()] {
         assert!(guide.contains(&format!("`{expected}`")), "{expected}");
     }
     assert!(guide.contains("`AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=`"));

@@ -330,7 +330,7 @@ impl Author {
             name: Name::parse(name).unwrap(),
             contact: Contact::parse(format!("{name}@test.example")).unwrap(),
             lens: Lens::parse("").unwrap(),
-            public_key: key.public_key(),
+            public_key: key.public_key().to_string(),
         });
         let answer = client.post("/api/swarm/apply", &[], &signed_text(&application)).expect(201);
         let id = answer.json()["memberId"].as_str().unwrap().to_owned();

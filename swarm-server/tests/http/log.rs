@@ -45,7 +45,7 @@ fn each_public_change_appends_an_entry(backend: &Backend) {
     let server = backend.serve();
     let client = server.client();
     let ada = Author::join(&client, "Ada");
-    let key = ada.key.public_key();
+    let key = ada.key.public_key().to_string();
     let entries = log(&client);
     let acts: Vec<_> = entries.iter().map(|entry| (&entry["act"], &entry["by"])).collect();
     let (activated, claimed) = (json!("activated"), json!("claimed"));

@@ -110,7 +110,7 @@ fn activated(client: &Client, contact: &str) -> String {
         name: Name::parse("Zoë\r\nBcc: all@test.example").unwrap(),
         contact: Contact::parse(contact).unwrap(),
         lens: Lens::parse("").unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     });
     let applied = client.post("/api/swarm/apply", &[], &signed_text(&application)).expect(201);
     let id = applied.json()["memberId"].as_str().unwrap().to_owned();

@@ -32,7 +32,8 @@ fn signature(key: &KeyPair, replacement: &KeyReplacement) -> String {
 
 /// The request by which a member replaces its key.
 pub fn request(author: &Author, new: &KeyPair) -> Value {
-    let signed = replacement(author, &new.public_key(), &author.key.public_key());
+    let signed =
+        replacement(author, &new.public_key().to_string(), &author.key.public_key().to_string());
     json!({
         "publicKey": new.public_key(),
         "endorsement": signature(&author.key, &signed),
@@ -101,7 +102,7 @@ fn member_replaces_its_own_key(backend: &Backend) {
     let first = client.get("/api/swarm/takes/1").expect(200).json();
     assert_eq!(
         first["publicKey"],
-        old.key.public_key(),
+        old.key.public_key().to_string(),
         "each take keeps the key that verified it"
     );
     // The key that it has already: nothing changes.
@@ -115,9 +116,11 @@ fn replacement_that_both_keys_did_not_sign_is_refused(backend: &Backend) {
     let (key, stranger) = (fresh_key(), fresh_key());
     let honest = request(&author, &key);
     let before = entries(client);
-    let signed = replacement(&author, &key.public_key(), &author.key.public_key());
+    let signed =
+        replacement(&author, &key.public_key().to_string(), &author.key.public_key().to_string());
     let expected = swarm_core::proof::canonical(&signed);
-    let elsewhere = replacement(&author, &key.public_key(), &stranger.public_key());
+    let elsewhere =
+        replacement(&author, &key.public_key().to_string(), &stranger.public_key().to_string());
     for (field, value) in [
         ("endorsement", signature(&stranger, &signed)),
         ("endorsement", signature(&key, &signed)),
@@ -135,7 +138,11 @@ fn replacement_that_both_keys_did_not_sign_is_refused(backend: &Backend) {
     let refused = replace(client, &author, &weak).expect(400).json();
     assert_eq!(
         refused["expectedPayload"],
-        swarm_core::proof::canonical(&replacement(&author, "AAAA", &author.key.public_key()))
+        swarm_core::proof::canonical(&replacement(
+            &author,
+            "AAAA",
+            &author.key.public_key().to_string()
+        ))
     );
     replace(client, &author, &json!({ "publicKey": key.public_key() })).expect(400);
     let taken = replace(client, &author, &request(&author, &other.key)).expect(409).json();

@@ -82,7 +82,7 @@ fn problem_details_carry_the_fields_of_the_body() {
         details.json()
     };
     let unsigned = json!({
-        "name": "Eve", "contact": "eve@test.example", "publicKey": author.key.public_key().as_str(),
+        "name": "Eve", "contact": "eve@test.example", "publicKey": author.key.public_key(),
         "signature": "x",
     });
     let details = both("/api/swarm/apply", &[], &unsigned.to_string());

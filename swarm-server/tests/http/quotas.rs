@@ -71,7 +71,7 @@ pub fn application_of(key: &KeyPair) -> String {
         name: Name::parse("C").unwrap(),
         contact: Contact::parse("c@test.example").unwrap(),
         lens: Lens::parse("").unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     }))
 }
 

@@ -61,7 +61,7 @@ fn member_joins_files_and_amends() {
 
     let record = client.get("/api/swarm/takes/2").unwrap();
     let lines =
-        verify_take(&record.clone().into_object(), Some(&key.public_key()), Some(TakeId(2)));
+        verify_take(&record.clone().into_object(), Some(&key.public_key().to_string()), Some(TakeId(2)));
     assert!(lines.unwrap().holds());
     assert!(client.diagnose(&record).unwrap().verified);
     let aurora = SubjectId::parse("aurora").unwrap();

@@ -55,7 +55,7 @@ impl Tenant {
             &self.api_key(),
         );
         let port = store.open(&self.tenant_id());
-        insert_member(&*port, member("m", &key.public_key(), &token));
+        insert_member(&*port, member("m", &key.public_key().to_string(), &token));
         Author { id: MemberId::parse("m").unwrap(), key, token }
     }
 
@@ -217,7 +217,7 @@ fn keys_and_challenges_belong_to_one_tenant(backend: &Backend) {
         name: swarm_core::domain::Name::parse("A").unwrap(),
         contact: swarm_core::domain::Contact::parse("c").unwrap(),
         lens: swarm_core::domain::Lens::parse("").unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     }));
     let apply = |tenant: &Tenant| {
         let applied = tenant.client.post("/api/swarm/apply", &[], &body).expect(201).json();

@@ -135,7 +135,7 @@ fn key_from_the_record_proves_nothing() {
         assert_eq!(forged.status.code(), Some(0), "{text}");
 
         let permalink = format!("{url}/swarm/takes/5");
-        let by_key = client.run(&["verify", &permalink, "--key", &ada.public_key()]);
+        let by_key = client.run(&["verify", &permalink, "--key", &ada.public_key().to_string()]);
         assert_eq!(by_key.status.code(), Some(1), "{by_key:?}");
         assert!(said(&by_key).starts_with("does not hold"), "{by_key:?}");
 
@@ -152,7 +152,7 @@ fn key_from_the_record_proves_nothing() {
     let permalink = format!("{url}/swarm/takes/5");
     let forged = verify(&[&permalink]);
     assert_eq!((forged.status.code(), said(&forged)), (Some(0), texts[0].clone()));
-    let by_key = verify(&[&permalink, "--key", &ada.public_key()]);
+    let by_key = verify(&[&permalink, "--key", &ada.public_key().to_string()]);
     assert!(said(&by_key).starts_with("does not hold"), "{by_key:?}");
     let other = verify(&[&format!("{url}/api/swarm/takes/6")]);
     assert!(said(&other).contains("asked for take 6, got take 5"), "{other:?}");
@@ -177,7 +177,7 @@ fn file_is_verified_without_a_server() {
         ("take", take.to_string()),
         ("stance", changed("stance", "bearish".into())),
         ("weights", changed("weights", json!([{ "bucket": "cash", "weight": 1 }]))),
-        ("key", changed("publicKey", fresh_key().public_key().into())),
+        ("key", changed("publicKey", fresh_key().public_key().to_string().into())),
         ("no-key", changed("publicKey", "no key".into())),
         ("hex", changed("signature", "ab".repeat(64).into())),
         ("escape", changed("stance", "\u{9b}31m\u{2028}".into())),
@@ -195,7 +195,7 @@ fn file_is_verified_without_a_server() {
             assert_eq!(both[0], both[1], "{file}: {program:?}");
             output
         };
-        let public = key.public_key();
+        let public = key.public_key().to_string();
         let given = client.run(&["verify", "take", "--key", &public]);
         assert_eq!(given.status.code(), Some(0), "{given:?}");
         assert!(said(&given).contains("given: the key is the one that you named"), "{given:?}");

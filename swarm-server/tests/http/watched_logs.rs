@@ -239,7 +239,7 @@ fn forged_entries_end_the_watch() {
         next_version(&mut act);
         log.forge(&act, None);
     };
-    let stranger = fresh_key().public_key();
+    let stranger = fresh_key().public_key().to_string();
     for (name, seen, forge, words) in [
         ("twice", &aggregated, &second as &dyn Fn(&mut Log), "aggregated a second time"),
         ("withdrawn", &withdrawn, &after_withdrawal, "\"deadline\" after it was withdrawn"),
@@ -390,17 +390,17 @@ fn acts_of_a_server_that_change_what_counts_are_notable() {
         let rotated = json!({ "memberId": id, "publicKey": key });
         client.operate("/rotate-key", &rotated).expect(200).json()["token"].clone()
     };
-    let token = rotate(&forger.public_key()).as_str().unwrap().to_owned();
+    let token = rotate(&forger.public_key().to_string()).as_str().unwrap().to_owned();
     let author = Author { id: ada.id.clone(), key: forger, token };
     client.submit(&author, author.draft(DAY, "aurora")).expect(201);
-    rotate(&ada.key.public_key());
+    rotate(&ada.key.public_key().to_string());
     client.operate("/deactivate", &json!({ "memberId": id })).expect(200);
     client.operate("/sessions", &json!({ "date": DAY, "subjectId": "aurora" })).expect(201);
     client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
     Log::of(&program);
     let (status, said) = watcher.look(&url, &[]);
     assert_eq!(status, Some(0), "{said}");
-    let (own, other) = (ada.key.public_key(), author.key.public_key());
+    let (own, other) = (ada.key.public_key().to_string(), author.key.public_key().to_string());
     for words in [
         "deadline moved from none to 2036-01-01T12:00:00.000Z, 2 takes on file, by \"operator\"",
         "quorum from none to 2, 2 takes on file",

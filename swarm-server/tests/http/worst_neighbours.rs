@@ -176,7 +176,7 @@ fn application() -> String {
         name: Name::parse("Mallory").unwrap(),
         contact: Contact::parse("m@test.example").unwrap(),
         lens: Lens::parse("l".repeat(2_000)).unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     }))
 }
 

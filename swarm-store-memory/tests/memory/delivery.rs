@@ -39,7 +39,7 @@ impl Fixture {
             name: Name::parse("Ada").unwrap(),
             contact: Contact::parse("ada@test.example").unwrap(),
             lens: Lens::parse("").unwrap(),
-            public_key: key.public_key(),
+            public_key: key.public_key().to_string(),
         });
         let id = self.tenant.apply(application).await.unwrap();
         self.tenant.activate(&id, ORIGIN, &Actor::SCHEDULE).await.unwrap();

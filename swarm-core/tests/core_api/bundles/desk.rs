@@ -328,7 +328,7 @@ impl Desk {
             revision: Revision::new(u8::try_from(filed.count()).unwrap() + 1).unwrap(),
             filed_at: self.now,
             signed: Arc::new(key.sign(draft)),
-            public_key: PublicKey::parse(&key.public_key()).unwrap(),
+            public_key: key.public_key(),
         }
     }
 

@@ -301,28 +301,31 @@ fn key_that_a_member_replaces_must_be_endorsed_by_the_one_before() {
     let (old, new) = (swarm_testing::keys("ada"), swarm_testing::keys("new"));
     let replacement = KeyReplacement {
         member_id: id("ada"),
-        public_key: new.public_key(),
-        replaces: old.public_key(),
+        public_key: new.public_key().to_string(),
+        replaces: old.public_key().to_string(),
     };
     let replaced = |endorsement: &str, replaces: &str| {
         let mut log = Log { texts: Vec::new(), ..begun() };
-        log.forge(member("claimed", &old.public_key()));
+        log.forge(member("claimed", &old.public_key().to_string()));
         let fields = json!({ "by": "member", "replaces": replaces, "endorsement": endorsement });
-        log.forge(with(member("key-rotated", &new.public_key()), &fields));
+        log.forge(with(member("key-rotated", &new.public_key().to_string()), &fields));
         log
     };
     let endorsement = old.sign(replacement.clone()).signature;
-    let honest = replaced(endorsement.as_str(), &old.public_key());
+    let honest = replaced(endorsement.as_str(), &old.public_key().to_string());
     let (_, remarks) = look(&WatchState::default(), &honest).unwrap();
     let said = "the member replaced the key of \"ada\"";
     let remark = remarks.iter().find(|remark| remark.text.contains(said)).unwrap();
     assert!(!remark.is_notable, "{remark:?}");
     let by_new = new.sign(replacement.clone()).signature;
     assert_fault(
-        &replaced(by_new.as_str(), &old.public_key()),
+        &replaced(by_new.as_str(), &old.public_key().to_string()),
         "did not endorse the key of \"ada\"",
     );
-    assert_fault(&replaced(endorsement.as_str(), &new.public_key()), "replaces another key");
+    assert_fault(
+        &replaced(endorsement.as_str(), &new.public_key().to_string()),
+        "replaces another key",
+    );
 }
 
 #[test]

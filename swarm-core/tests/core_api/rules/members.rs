@@ -49,7 +49,7 @@ fn application() -> Application {
         name: Name::parse("Ada").unwrap(),
         contact: Contact::parse("ada@example.org").unwrap(),
         lens: Lens::parse("value").unwrap(),
-        public_key: keys("ada").public_key(),
+        public_key: keys("ada").public_key().to_string(),
     }
 }
 

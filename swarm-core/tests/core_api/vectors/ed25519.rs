@@ -133,7 +133,7 @@ fn sign_input_sign_and_verify() {
 /// this message and not for another.
 fn sign_and_verify(name: &str, seed: &[u8], key: &str, message: &[u8], signature: &str) {
     let seed: &[u8; 32] = seed.try_into().unwrap();
-    let public = PublicKey::parse(&KeyPair::from_seed(seed).public_key()).unwrap();
+    let public = KeyPair::from_seed(seed).public_key();
     assert_eq!(hex(public.as_bytes()), key, "{name}");
     let made = SigningKey::from_bytes(seed).sign(message).to_bytes();
     assert_eq!(hex(&made), signature, "{name}");

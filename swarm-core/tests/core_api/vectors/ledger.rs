@@ -163,7 +163,12 @@ fn versioned<T>(record: T) -> Versioned<T> {
 #[test]
 fn keys_and_token_hashes_match_the_vectors() {
     for holder in holders() {
-        assert_eq!(holder.keys().public_key(), holder.public_key, "{}", holder.member_id);
+        assert_eq!(
+            holder.keys().public_key().to_string(),
+            holder.public_key,
+            "{}",
+            holder.member_id
+        );
         let hash = TokenHash::of(holder.token.as_bytes());
         assert_eq!(hex(hash.as_bytes()), holder.token_sha256, "{}", holder.member_id);
         let configured = TokenHash::parse(&format!("sha256:{}", holder.token_sha256));

@@ -29,7 +29,7 @@ impl World {
             let (id, key) =
                 (MemberId::parse(name).unwrap(), key_of(format!("{name:*<32}").as_bytes()));
             let token = format!("token of {name}");
-            insert_member(&*fixture.port(), member(name, &key.public_key(), &token));
+            insert_member(&*fixture.port(), member(name, &key.public_key().to_string(), &token));
             Author { id, key, token }
         };
         let (ada, grace) = (author("ada"), author("grace"));

@@ -196,7 +196,7 @@ impl TakeOver {
 fn author(port: &dyn Store, name: &str) -> Author {
     let (id, key) = (MemberId::parse(name).unwrap(), key_of(format!("{name:*<32}").as_bytes()));
     let token = format!("token of {name}");
-    insert_member(port, member(name, &key.public_key(), &token));
+    insert_member(port, member(name, &key.public_key().to_string(), &token));
     Author { id, key, token }
 }
 

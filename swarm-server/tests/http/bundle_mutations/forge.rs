@@ -43,7 +43,7 @@ impl Forger {
             let keys = KeyPair::from_seed(TokenHash::of(author.as_bytes()).as_bytes());
             let Signed { signature, .. } = keys.sign(draft);
             fields.set("signature", signature.as_str().into());
-            fields.set("publicKey", keys.public_key().as_str().into());
+            fields.set("publicKey", keys.public_key().to_string().as_str().into());
             if let Ok(read) = Take::read(&mut fields.clone()) {
                 if let Some(seal) = read.seal() {
                     fields.set("sealed", seal.to_string().as_str().into());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::json;
 use swarm_core::domain::{
     Actor, EndorsedKey, KeyReplacement, LogEntry, MemberAct, MemberEntry, MemberStatus, Operation,
-    OutcomeDraft, PublicKey, QuestionText, SessionAct, SessionState, Take,
+    OutcomeDraft, QuestionText, SessionAct, SessionState, Take,
 };
 use swarm_core::proof::take_entry;
 use swarm_core::rules;
@@ -291,7 +291,7 @@ fn take_by_a_key_that_no_entry_registered_is_noticed() {
         revision: swarm_core::domain::Revision::FIRST,
         filed_at: forged.entries.last().unwrap().at,
         signed: Arc::new(key.sign(draft)),
-        public_key: swarm_core::domain::PublicKey::parse(&key.public_key()).unwrap(),
+        public_key: key.public_key(),
         salt: None,
         withheld: None,
     };
@@ -314,13 +314,10 @@ fn key_that_the_member_did_not_replace_is_noticed() {
     let signed = |by: &swarm_core::proof::KeyPair| {
         let payload = KeyReplacement {
             member_id: desk.ada.id.clone(),
-            public_key: key.public_key(),
-            replaces: old.public_key(),
+            public_key: key.public_key().to_string(),
+            replaces: old.public_key().to_string(),
         };
-        EndorsedKey {
-            replaces: PublicKey::parse(&old.public_key()).unwrap(),
-            endorsement: by.sign(payload).signature,
-        }
+        EndorsedKey { replaces: old.public_key(), endorsement: by.sign(payload).signature }
     };
     let eve = Actor::operator("eve").unwrap();
     let (rotated, updated) = (MemberAct::KeyRotated, MemberAct::Updated);
@@ -338,7 +335,7 @@ fn key_that_the_member_did_not_replace_is_noticed() {
                 by: Some(by),
                 id: desk.ada.id.clone(),
                 status: MemberStatus::Active,
-                public_key: Some(PublicKey::parse(&key.public_key()).unwrap()),
+                public_key: Some(key.public_key()),
                 endorsed,
             }),
             false,
@@ -350,7 +347,7 @@ fn key_that_the_member_did_not_replace_is_noticed() {
             revision: swarm_core::domain::Revision::FIRST,
             filed_at: forged.entries.last().unwrap().at,
             signed: Arc::new(key.sign(desk.ada.draft(desk::DAY, "aurora"))),
-            public_key: PublicKey::parse(&key.public_key()).unwrap(),
+            public_key: key.public_key(),
             salt: None,
             withheld: None,
         };
@@ -377,7 +374,7 @@ fn clock_that_an_operator_set_back_is_noticed() {
     let mut take = forged.takes[0].clone();
     let draft = desk.grace.draft(desk::DAY, "aurora");
     take.signed = Arc::new(desk.grace.key.sign(draft));
-    take.public_key = PublicKey::parse(&desk.grace.key.public_key()).unwrap();
+    take.public_key = desk.grace.key.public_key();
     (take.id, take.session_version) = (swarm_core::TakeId(2), 1);
     take.filed_at = last.plus_millis(-3_600_000);
     forged.append(LogEntry::Take(take_entry(&take)), true);
@@ -401,10 +398,10 @@ fn key_that_an_operator_replaced_is_noticed() {
         let body = json!({ "memberId": desk.ada.id.as_str(), "publicKey": key });
         desk.client().operate("/rotate-key", &body).expect(200).json()["token"].clone()
     };
-    let token = rotate(&key.public_key()).as_str().unwrap().to_owned();
+    let token = rotate(&key.public_key().to_string()).as_str().unwrap().to_owned();
     let intruder = crate::harness::Author { id: desk.ada.id.clone(), key, token };
     desk.file(&intruder);
-    rotate(&desk.ada.key.public_key());
+    rotate(&desk.ada.key.public_key().to_string());
     let honest = desk.read();
     let said = honest.verified_with_log(&["--strict"], 3);
     assert_eq!(said.matches("notable: keys: entry ").count(), 2, "{said}");

@@ -96,7 +96,7 @@ impl Member {
             name: Name::parse(format!("Member {number}")).unwrap(),
             contact: Contact::parse(format!("{number}@test.example")).unwrap(),
             lens: Lens::parse("").unwrap(),
-            public_key: key.public_key(),
+            public_key: key.public_key().to_string(),
         });
         let applied = client.post("/api/swarm/apply", &signed_text(&application)).unwrap();
         let id = applied.body["memberId"].as_str().expect("a member").to_owned();

@@ -35,7 +35,7 @@ fn join(fixture: &Fixture, text: &str) -> Author {
         name: Name::parse(name).unwrap(),
         contact: Contact::parse(contact).unwrap(),
         lens: Lens::parse(text).unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     });
     let applied =
         client.post("/api/swarm/apply", &[], &signed_text(&application)).expect(201).json();

@@ -191,7 +191,7 @@ impl Workload {
             name: Name::parse(&*name).unwrap(),
             contact: Contact::parse(format!("{name}@test.example")).unwrap(),
             lens: Lens::parse("").unwrap(),
-            public_key: key.public_key(),
+            public_key: key.public_key().to_string(),
         });
         let text = signed_text(&application);
         let headers = [("content-type", "application/json")];

@@ -24,7 +24,7 @@ const MIN_RATE: f64 = if cfg!(debug_assertions) { 5_000.0 } else { 20_000.0 };
 
 /// The texts of a log: members, and sessions of [`TAKES`] takes, of which all but the last is aggregated.
 fn entries() -> Vec<String> {
-    let keys: Vec<_> = (0..MEMBERS).map(|_| fresh_key().public_key()).collect();
+    let keys: Vec<_> = (0..MEMBERS).map(|_| fresh_key().public_key().to_string()).collect();
     let mut texts: Vec<String> = Vec::new();
     // No entry may be dated before a look that did not have it.
     let now = now_millis();

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use swarm_core::domain::{LogRow, Logged, PublicKey, Revision, Seq, SessionId, TakeId, TenantId};
+use swarm_core::domain::{LogRow, Logged, Revision, Seq, SessionId, TakeId, TenantId};
 use swarm_core::store::{Restored, Stored, Transfer as _};
 use swarm_core::{Session, Take, Timestamp};
 use swarm_store_memory::MemoryStore;
@@ -156,7 +156,7 @@ fn row(authors: &[Author], id: u64, seq: Seq, at: Timestamp) -> LogRow {
         session_id: SessionId(session as u64 + 1),
         session_version: 1,
         revision: Revision::new(u8::try_from(revision + 1).unwrap()).unwrap(),
-        public_key: PublicKey::parse(&author.key.public_key()).unwrap(),
+        public_key: author.key.public_key(),
         salt: None,
         withheld: None,
         signed: Arc::new(author.key.sign(draft)),

@@ -223,7 +223,7 @@ fn dry_run_of_a_competing_activation_rejects_nobody(backend: &Backend) {
         name: swarm_core::domain::Name::parse("Ada").unwrap(),
         contact: swarm_core::domain::Contact::parse("ada@test.example").unwrap(),
         lens: swarm_core::domain::Lens::parse("").unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     });
     let again = crate::harness::signed_text(&again);
     let again = client.post("/api/swarm/apply", &[], &again).expect(201).json()["memberId"].clone();

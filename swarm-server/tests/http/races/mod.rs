@@ -242,7 +242,7 @@ fn one_of_racing_applications_with_the_same_key_is_accepted(backend: &Backend) {
                 name: Name::parse(format!("racer {racer}")).unwrap(),
                 contact: Contact::parse("c").unwrap(),
                 lens: Lens::parse("").unwrap(),
-                public_key: key.public_key(),
+                public_key: key.public_key().to_string(),
             }))
         };
         (0..RACERS).map(sign).collect()

@@ -13,7 +13,7 @@ fn signed(key: &KeyPair, name: &str, contact: &str, lens: &str) -> Value {
         name: Name::parse(name).unwrap(),
         contact: Contact::parse(contact).unwrap(),
         lens: Lens::parse(lens).unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     });
     serde_json::from_str(&signed_text(&signed)).unwrap()
 }

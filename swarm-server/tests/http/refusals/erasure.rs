@@ -31,7 +31,7 @@ fn join(fixture: &Fixture, name: &str) -> Author {
         name: swarm_core::domain::Name::parse(name).unwrap(),
         contact: swarm_core::domain::Contact::parse(CONTACT).unwrap(),
         lens: swarm_core::domain::Lens::parse(LENS).unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     });
     let applied = client.post("/api/swarm/apply", &[], &signed_text(&application)).expect(201);
     let id = applied.json()["memberId"].as_str().unwrap().to_owned();
@@ -73,7 +73,7 @@ fn erased_member_leaves_its_takes_alone(backend: &Backend) {
     assert_eq!(answer, json!({ "ok": true, "status": 200, "memberId": id, "state": "inactive" }));
     let member = client.get(&format!("/api/swarm/members/{id}")).expect(200).json();
     assert_eq!((&member["name"], &member["lens"]), (&json!("erased"), &Value::Null));
-    assert_eq!(member["publicKey"], zoe.key.public_key());
+    assert_eq!(member["publicKey"], zoe.key.public_key().to_string());
     assert_eq!(client.get("/api/swarm/takes/1").expect(200).json(), take);
     for memo in [1, 2] {
         client.get(&format!("/api/swarm/memos/{memo}")).refused(404, "no such memo");

@@ -128,7 +128,7 @@ fn largest_valid_body_is_accepted_however_it_is_escaped() {
         name: Name::parse(rockets(100)).unwrap(),
         contact: Contact::parse(rockets(200)).unwrap(),
         lens: Lens::parse(rockets(2_000)).unwrap(),
-        public_key: key.public_key(),
+        public_key: key.public_key().to_string(),
     });
     let application: serde_json::Value = serde_json::from_str(&signed_text(&application)).unwrap();
     fixture.client.post("/api/swarm/apply", &[], &longest(&application)).expect(201);

@@ -182,7 +182,7 @@ fn file(client: &Client, author: &Author, round: usize, acknowledged: &AtomicUsi
 fn joined(port: &dyn Store, number: usize) -> Author {
     let (id, key) = (format!("member-{number}"), fresh_key());
     let token = format!("tok_{id}_0");
-    let member = member(&id, &key.public_key(), &token);
+    let member = member(&id, &key.public_key().to_string(), &token);
     let id = member.id.clone();
     insert_member(port, member);
     Author { id, key, token }

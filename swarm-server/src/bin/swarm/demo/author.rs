@@ -43,7 +43,7 @@ impl Author {
     }
 
     pub(super) fn public_key(&self) -> String {
-        self.key.public_key()
+        self.key.public_key().to_string()
     }
 
     /// Signs and files a take, and returns its id.

@@ -37,7 +37,7 @@ pub(super) fn run(
         return Err(CommandError::Refused("the service names no key of a log".to_owned()));
     };
     let token = profile.token(client)?;
-    let member_key = PublicKey::parse(&profile.key()?.public_key())?;
+    let member_key = profile.key()?.public_key();
     let mut logs = Logs::read(client, trust, &key)?;
     let (mut rows, mut failed) = (Vec::new(), false);
     let progress = Progress::of_requests();

@@ -31,7 +31,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
     let mut profile = Profile::open(&options.profile)?;
     let (output, command) = (Output { json: options.json }, options.command());
     if let Verb::Key { verb: KeyVerb::New } = options.verb {
-        let key = profile.new_key()?.public_key();
+        let key = profile.new_key()?.public_key().to_string();
         output.answer(&Json::from([("publicKey", Json::from(&*key))]), |_| {
             Ok(console::print(&key)?)
         })?;
@@ -149,11 +149,11 @@ fn replace_key(profile: &Profile, client: &Client, output: Output) -> Result<(),
     let new = profile.next_key()?;
     let record = client.get(&format!("/api/swarm/members/{member}"))?;
     // The answer to an earlier replacement was lost.
-    if text_of(&record, "publicKey") != new.public_key() {
+    if text_of(&record, "publicKey") != new.public_key().to_string() {
         client.replace_key(&token, &member, [&old, &new])?;
     }
     profile.take_next_key()?;
-    let key = new.public_key();
+    let key = new.public_key().to_string();
     output
         .answer(&Json::from([("publicKey", Json::from(&*key))]), |_| Ok(console::print(&key)?))?;
     note("takes are signed with this key from now on; publish it where readers know the old one");

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use swarm_client::{
-    Client, Error, Filed, SubmitAnswer, TakeFields, printable, sign_take, signed_text,
+    Client, Error, Filed, SubmitAnswer, TakeFields, printable, sign_take,
 };
 use swarm_core::audit::LogKey;
 use swarm_core::domain::{Bucket, Seq, Weight, Weights};
@@ -36,7 +36,7 @@ pub(super) fn run(
         return preflight(client, output, &token, &take);
     }
     let path = profile.pending();
-    let mut text = signed_text(&take);
+    let mut text = take.to_json();
     let kept = read_private(&path)?;
     if options.session.is_some() && kept.is_none() {
         check_newest(client, &session)?;
@@ -74,7 +74,7 @@ pub(super) fn run(
     let filed = with_salt(client, &token, filed, &session)?;
     let mut kept = KeptTake::of(profile.folder(), filed.id, &text)?;
     kept.set_sent_to(client.base_path());
-    kept.set_public_key(&key.public_key());
+    kept.set_public_key(&key.public_key().to_string());
     if let Some(salt) = &filed.salt {
         kept.set_salt(salt);
     }

@@ -242,6 +242,6 @@ static NEWCOMERS_KEYS: LazyLock<KeyPair> = LazyLock::new(|| keys(NEWCOMER));
 /// Signed once for all schedules, too.
 static APPLICATION: LazyLock<Signed<Application>> = LazyLock::new(|| {
     let Member { name, contact, lens, .. } = applicant(NEWCOMER);
-    let public_key = NEWCOMERS_KEYS.public_key();
+    let public_key = NEWCOMERS_KEYS.public_key().to_string();
     NEWCOMERS_KEYS.sign(Application { name, contact, lens, public_key })
 });
