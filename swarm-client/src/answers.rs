@@ -29,14 +29,14 @@ impl ApplicationProgress {
 /// A page of sessions.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct SessionPage {
+pub struct SessionsAnswer {
     /// The sessions, the highest id first.
     pub sessions: Vec<Session>,
     /// The `before` of the next page, when there is more.
     pub next_before: Option<SessionId>,
 }
 
-impl SessionPage {
+impl SessionsAnswer {
     pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
         let sessions = list(&mut fields, "sessions", Session::read)?;
         let next = fields.whole_if_any("nextBefore").map_err(unreadable)?;
@@ -46,13 +46,13 @@ impl SessionPage {
 
 /// What a read shows of a take.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PublicTake {
+pub enum ServedTake {
     /// The complete take.
     Open(Box<Take>),
     /// A take whose write-up and memo address an operator withheld (API.md, 7.10).
     Withheld(Box<WithheldTake>),
     /// Only the fact that it was filed: its session is blind, and not opened yet (API.md, 5.8).
-    Sealed(SealedTake),
+    Sealed(UnopenedTake),
 }
 
 /// The public view of a take whose texts are withheld.
@@ -82,7 +82,7 @@ pub struct WithheldTake {
 /// The public view of a sealed take.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct SealedTake {
+pub struct UnopenedTake {
     /// The id.
     pub id: TakeId,
     /// The session it was filed in.
@@ -97,7 +97,7 @@ pub struct SealedTake {
     pub sealed: Digest,
 }
 
-impl PublicTake {
+impl ServedTake {
     /// The take, unless it is sealed or withheld.
     pub fn open(&self) -> Option<&Take> {
         match self {
@@ -140,7 +140,7 @@ impl PublicTake {
                 note: mark.text("note")?,
             })));
         }
-        Ok(Self::Sealed(SealedTake {
+        Ok(Self::Sealed(UnopenedTake {
             id,
             session_id,
             member_id,
@@ -154,7 +154,7 @@ impl PublicTake {
 /// The result of a preflight.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Preflight {
+pub struct PreflightAnswer {
     /// Whether the take would be filed.
     pub ok: bool,
     /// The session that the take would be filed in.
@@ -166,7 +166,7 @@ pub struct Preflight {
     /// The checks that would refuse it, in their order.
     pub findings: Vec<PreflightFinding>,
     /// The warnings: why some of it would not count.
-    pub warnings: Vec<Finding>,
+    pub warnings: Vec<CodedMessage>,
 }
 
 /// A check that would refuse a take.
@@ -183,7 +183,7 @@ pub struct PreflightFinding {
     pub detail: Option<String>,
 }
 
-impl Preflight {
+impl PreflightAnswer {
     pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
         let findings = list(&mut fields, "findings", |fields| {
             let status = fields.whole_if_any("status")?.and_then(|status| status.try_into().ok());
@@ -198,7 +198,7 @@ impl Preflight {
             takes_left: fields.whole_if_any("takesLeft").map_err(unreadable)?,
             millis_left: fields.whole_if_any("millisLeft").map_err(unreadable)?,
             findings,
-            warnings: list(&mut fields, "warnings", Finding::read)?,
+            warnings: list(&mut fields, "warnings", CodedMessage::read)?,
         })
     }
 }
@@ -206,7 +206,7 @@ impl Preflight {
 /// The diagnosis of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Diagnosis {
+pub struct DiagnosisAnswer {
     /// `take`, `application` or `token-claim`.
     pub kind: String,
     /// Whether the signature verifies.
@@ -214,28 +214,28 @@ pub struct Diagnosis {
     /// The text that should have been signed; `None` if fields of it are missing or invalid.
     pub canonical: Option<String>,
     /// The mistakes that were found.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CodedMessage>,
 }
 
 /// A mistake that was made in signing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct CodedMessage {
     /// The code of the mistake, such as `trailing-newline`.
     pub code: String,
     /// The mistake and how to fix it, for people.
     pub message: String,
 }
 
-impl Finding {
+impl CodedMessage {
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
         Ok(Self { code: fields.text("code")?, message: fields.text("message")? })
     }
 }
 
-impl Diagnosis {
+impl DiagnosisAnswer {
     pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
-        let findings = list(&mut fields, "findings", Finding::read)?;
+        let findings = list(&mut fields, "findings", CodedMessage::read)?;
         Ok(Self {
             kind: fields.text("kind").map_err(unreadable)?,
             verified: fields.bool_if_any("verified").map_err(unreadable)?.unwrap_or(false),

@@ -25,7 +25,7 @@
 //! [`Signed`](swarm_core::domain::Signed) take may be sent again at any time: a nonce is filed once, and the answer to
 //! a replay names the take on file. From `async` code, call it in `spawn_blocking`.
 //!
-//! In a blind session (API.md, 5.8) takes read [`Sealed`](PublicTake::Sealed) until it is opened. Keep the salt that
+//! In a blind session (API.md, 5.8) takes read [`Sealed`](ServedTake::Sealed) until it is opened. Keep the salt that
 //! [`submit`](Client::submit) returns; [`take_for`](Client::take_for) reads the member's own takes whole.
 
 mod answers;
@@ -48,8 +48,8 @@ mod witness;
 struct Readme;
 
 pub use answers::{
-    ApplicationProgress, Diagnosis, Finding, Preflight, PreflightFinding, PublicTake, SealedTake,
-    SessionPage, WithheldTake,
+    ApplicationProgress, CodedMessage, DiagnosisAnswer, PreflightAnswer, PreflightFinding,
+    ServedTake, SessionsAnswer, UnopenedTake, WithheldTake,
 };
 #[cfg(feature = "tls")]
 pub use authorities::{Authorities, InvalidAuthorities};
@@ -60,7 +60,7 @@ pub use log::LogTiles;
 pub use reading::path_segment;
 pub use swarm_core::audit::{Line, Lines, verify_take};
 pub use swarm_core::json::printable;
-pub use takes::{Filed, SubmitAnswer, TakeFields, new_key, new_nonce, sign_take};
+pub use takes::{SubmitAnswer, SubmittedTake, TakeFields, new_key, new_nonce, sign_take};
 pub use timestamp::TimestampClient;
 pub use webhook::{WebhookClient, is_loopback};
 pub use witness::WitnessClient;

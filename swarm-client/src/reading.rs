@@ -7,7 +7,7 @@ use swarm_core::json::{Json, Object};
 use swarm_core::records::Record;
 use swarm_core::{Session, SessionId, TakeId, Timestamp};
 
-use crate::answers::{PublicTake, SessionPage, id, list};
+use crate::answers::{ServedTake, SessionsAnswer, id, list};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 
@@ -27,20 +27,24 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn sessions(&self, before: Option<SessionId>, limit: usize) -> Result<SessionPage, Error> {
+    pub fn sessions(
+        &self,
+        before: Option<SessionId>,
+        limit: usize,
+    ) -> Result<SessionsAnswer, Error> {
         let before = before.map_or_else(String::new, |id| format!("&before={id}"));
         let page = self.get(&format!("/api/swarm/sessions?limit={limit}{before}"))?;
-        SessionPage::read(page.into_object())
+        SessionsAnswer::read(page.into_object())
     }
 
     /// Returns a session and the takes in it, the highest revision of each member.
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn session(&self, session: SessionId) -> Result<(Session, Vec<PublicTake>), Error> {
+    pub fn session(&self, session: SessionId) -> Result<(Session, Vec<ServedTake>), Error> {
         let mut answer = self.get(&format!("/api/swarm/sessions/{session}"))?.into_object();
         let read = answer.take("session").unwrap_or(Json::Null).into_object();
-        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", PublicTake::read)?))
+        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", ServedTake::read)?))
     }
 
     /// Returns the newest session of a day and subject, to which takes go, and the takes in it.
@@ -51,11 +55,11 @@ impl Client {
         &self,
         date: Day,
         subject: &SubjectId,
-    ) -> Result<(Session, Vec<PublicTake>), Error> {
+    ) -> Result<(Session, Vec<ServedTake>), Error> {
         let subject = path_segment(subject.as_str());
         let mut answer = self.get(&format!("/api/swarm/sessions/{date}/{subject}"))?.into_object();
         let read = answer.take("session").unwrap_or(Json::Null).into_object();
-        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", PublicTake::read)?))
+        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", ServedTake::read)?))
     }
 
     /// Returns the brief of a session, if it has published one.
@@ -74,9 +78,9 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
-    pub fn take(&self, take: TakeId) -> Result<PublicTake, Error> {
+    pub fn take(&self, take: TakeId) -> Result<ServedTake, Error> {
         let answer = self.get(&format!("/api/swarm/takes/{take}"))?;
-        Ok(PublicTake::read(&mut answer.into_object())?)
+        Ok(ServedTake::read(&mut answer.into_object())?)
     }
 
     /// Returns a take on file, as the member with this bearer token sees it: its own takes complete even while
@@ -84,9 +88,9 @@ impl Client {
     ///
     /// # Errors
     /// The errors of [`Client::take`].
-    pub fn take_for(&self, token: &str, take: TakeId) -> Result<PublicTake, Error> {
+    pub fn take_for(&self, token: &str, take: TakeId) -> Result<ServedTake, Error> {
         let answer = self.get_for(token, &format!("/api/swarm/takes/{take}"))?;
-        Ok(PublicTake::read(&mut answer.into_object())?)
+        Ok(ServedTake::read(&mut answer.into_object())?)
     }
 
     /// Publishes a memo, Markdown of at most 100,000 characters; returns its id. It is sent without retries: after

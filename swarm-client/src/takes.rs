@@ -1,13 +1,11 @@
 //! Takes: signing and submitting.
 
-use swarm_core::domain::{
-    Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signed, Stance, Weights,
-};
+use swarm_core::domain::{Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signed, Stance, Weights};
 use swarm_core::json::{self, Json};
 use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{Entropy, MemberId, Session, SystemEntropy, TakeDraft, TakeId};
 
-use crate::answers::{Diagnosis, Preflight, id};
+use crate::answers::{DiagnosisAnswer, PreflightAnswer, id};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, Refused, unreadable};
 
@@ -49,7 +47,7 @@ impl TakeFields {
 /// A take that is on file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Filed {
+pub struct SubmittedTake {
     /// The id.
     pub id: TakeId,
     /// The salt of its seal, in a blind session that is not opened yet (API.md, 5.8). Keep it with the take:
@@ -63,7 +61,7 @@ pub struct Filed {
 #[non_exhaustive]
 pub struct SubmitAnswer {
     /// The take that is on file, or why it was refused.
-    pub outcome: Result<Filed, Box<Refused>>,
+    pub outcome: Result<SubmittedTake, Box<Refused>>,
     /// The number of the log's entry of the take, as the service says.
     pub entry: Option<Seq>,
     /// The answer as `curl -i` prints it, if the service signed it.
@@ -127,7 +125,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::NoAnswer`] when it is unknown whether the take is on file; the same take may be sent again.
-    pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<Filed, Error> {
+    pub fn submit(&self, token: &str, take: &Signed<TakeDraft>) -> Result<SubmittedTake, Error> {
         self.submit_text(token, &take.to_json())
     }
 
@@ -135,7 +133,7 @@ impl Client {
     ///
     /// # Errors
     /// The errors of [`Client::submit`].
-    pub fn submit_text(&self, token: &str, body: &str) -> Result<Filed, Error> {
+    pub fn submit_text(&self, token: &str, body: &str) -> Result<SubmittedTake, Error> {
         self.submit_for_receipt(token, body)?.outcome.map_err(Error::Refused)
     }
 
@@ -150,8 +148,9 @@ impl Client {
         let is_signed = answer.header("signature").is_some();
         let receipt = answer.printed().filter(|_| is_signed);
         let entry = answer.header("swarm-entry").and_then(|entry| entry.parse().ok()).map(Seq);
-        let filed =
-            |fields, salt| id(fields, "recommendationId").map(|id| Filed { id: TakeId(id), salt });
+        let filed = |fields, salt| {
+            id(fields, "recommendationId").map(|id| SubmittedTake { id: TakeId(id), salt })
+        };
         let outcome = match answer.refused() {
             None => {
                 let fields = Json::read(&answer.body);
@@ -176,9 +175,13 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn preflight(&self, token: &str, take: &Signed<TakeDraft>) -> Result<Preflight, Error> {
+    pub fn preflight(
+        &self,
+        token: &str,
+        take: &Signed<TakeDraft>,
+    ) -> Result<PreflightAnswer, Error> {
         let (credential, body) = (Credential::Bearer(token), take.to_json());
-        Preflight::read(self.post_with_retries("/api/swarm/preflight", credential, &body)?)
+        PreflightAnswer::read(self.post_with_retries("/api/swarm/preflight", credential, &body)?)
     }
 
     /// Diagnoses the signature in `body`: the whole body of a submit, an application or a token claim, with
@@ -186,8 +189,12 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn diagnose(&self, body: &Json) -> Result<Diagnosis, Error> {
+    pub fn diagnose(&self, body: &Json) -> Result<DiagnosisAnswer, Error> {
         let body = json::write(body);
-        Diagnosis::read(self.post_with_retries("/api/swarm/diagnose", Credential::None, &body)?)
+        DiagnosisAnswer::read(self.post_with_retries(
+            "/api/swarm/diagnose",
+            Credential::None,
+            &body,
+        )?)
     }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::fairness::Client;
+use crate::fairness::ClientShare;
 use crate::memory_share::{ANSWERS, BODIES, CLIENT_ANSWERS, UNIT, semaphore};
 
 /// Bodies and answers up to this size, in bytes, are not counted.
@@ -47,7 +47,7 @@ impl Default for Budget {
 /// Memory for a body, reserved at once: a body that waits for memory holds none, and one that has memory never
 /// waits for more.
 pub(crate) struct BodyReservation {
-    client: Option<Arc<Client>>,
+    client: Option<Arc<ClientShare>>,
     /// The semaphores to acquire from. The client's share comes first, so that a client over its share
     /// holds nothing that others need while it waits.
     from: Vec<Arc<Semaphore>>,
@@ -57,7 +57,7 @@ pub(crate) struct BodyReservation {
 impl Budget {
     /// An empty reservation for a body of this client. `is_known`: the credential belongs to a member or
     /// an operator.
-    pub(crate) fn body(&self, client: Option<Arc<Client>>, is_known: bool) -> BodyReservation {
+    pub(crate) fn body(&self, client: Option<Arc<ClientShare>>, is_known: bool) -> BodyReservation {
         let share = client.as_ref().map(|client| Arc::clone(&client.memory().bodies));
         let anonymous = (!is_known).then(|| Arc::clone(&self.anonymous));
         let from = share.into_iter().chain(anonymous).chain([Arc::clone(&self.bodies)]).collect();
@@ -73,7 +73,7 @@ impl Budget {
         &self,
         bytes: Bytes,
         answer: &InFlight,
-        client: Option<Arc<Client>>,
+        client: Option<Arc<ClientShare>>,
     ) -> Result<Bytes, BudgetExhausted> {
         if bytes.len() <= SMALL {
             return Ok(bytes);
@@ -164,7 +164,7 @@ impl InFlight {
 struct BudgetedBytes {
     bytes: Bytes,
     _permits: Vec<Arc<OwnedSemaphorePermit>>,
-    _client: Option<Arc<Client>>,
+    _client: Option<Arc<ClientShare>>,
 }
 
 impl AsRef<[u8]> for BudgetedBytes {
@@ -186,7 +186,7 @@ mod tests {
 
     const KB: usize = 1 << 10;
 
-    fn client(scheduler: &Scheduler, number: u8) -> Option<Arc<Client>> {
+    fn client(scheduler: &Scheduler, number: u8) -> Option<Arc<ClientShare>> {
         Some(scheduler.client([192, 0, 2, number].into()))
     }
 

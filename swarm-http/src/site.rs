@@ -17,7 +17,7 @@ use crate::applications::ApplicationCounts;
 use crate::budget::Budget;
 use crate::cache::AnswerCache;
 use crate::certificate::CertificateExpiry;
-use crate::fairness::{Client, Scheduler, processors};
+use crate::fairness::{ClientShare, Scheduler, processors};
 use crate::following::Followers;
 use crate::forwarded::forwarded_address;
 use crate::metrics::{CountRecords, Metrics};
@@ -356,7 +356,7 @@ impl Site {
 
     /// The client whose address a trusted proxy forwards. Requests without an address count as requests of one client, so
     /// that their shares and counts are bounded too.
-    pub(crate) fn forwarded_client(&self, headers: &HeaderMap) -> Option<Arc<Client>> {
+    pub(crate) fn forwarded_client(&self, headers: &HeaderMap) -> Option<Arc<ClientShare>> {
         self.origins.trust_forwarded.then(|| {
             let address = forwarded_address(headers);
             self.scheduler.client(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))

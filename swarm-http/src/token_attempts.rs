@@ -13,7 +13,7 @@ use std::time::Duration;
 use swarm_core::TenantId;
 use tokio::time::Instant;
 
-use crate::fairness::Client;
+use crate::fairness::ClientShare;
 
 /// Maximum number of clients whose wrong tokens are remembered. Beyond it, the one whose wait ends first is evicted.
 const MAX_CLIENTS: usize = 4_096;
@@ -103,7 +103,7 @@ pub(crate) struct Asker<'a> {
 impl<'a> Asker<'a> {
     /// The client of the current task. If the front end knows no addresses, all are one client.
     pub(crate) fn current(tenant: &'a TenantId) -> Self {
-        Self { tenant, client: Client::current().map_or(0, |client| client.key()) }
+        Self { tenant, client: ClientShare::current().map_or(0, |client| client.key()) }
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::Instrument as _;
 
-use crate::fairness::{Client, processors};
+use crate::fairness::{ClientShare, processors};
 
 /// Maximum number of concurrent jobs: two per processor, because some wait for the store.
 fn max_jobs() -> usize {
@@ -37,7 +37,7 @@ pub(crate) struct WorkerPool {
 pub(crate) struct JobPermit {
     _permits: Vec<OwnedSemaphorePermit>,
     /// Kept alive, so that its share is not reset when it reconnects.
-    client: Option<Arc<Client>>,
+    client: Option<Arc<ClientShare>>,
 }
 
 impl Default for WorkerPool {
@@ -69,7 +69,7 @@ fn lower_priority() {
 impl WorkerPool {
     /// Waits until both the client and the tenant may run another job.
     pub(crate) async fn permit(&self, of: &TenantJobs) -> JobPermit {
-        let client = Client::current();
+        let client = ClientShare::current();
         let mut permits = Vec::with_capacity(2);
         for from in client.iter().map(|client| client.jobs()).chain([&of.0]) {
             permits.extend(Arc::clone(from).acquire_owned().await.ok());
@@ -79,7 +79,7 @@ impl WorkerPool {
 
     /// Like [`permit`](Self::permit), but `None` instead of waiting.
     pub(crate) fn permit_now(&self, of: &TenantJobs) -> Option<JobPermit> {
-        let client = Client::current();
+        let client = ClientShare::current();
         let from = client.iter().map(|client| client.jobs()).chain([&of.0]);
         let permits = from.map(|from| Arc::clone(from).try_acquire_owned().ok());
         let permits = permits.collect::<Option<_>>()?;
@@ -104,7 +104,7 @@ impl WorkerPool {
         work: impl Future<Output = T> + Send + 'static,
     ) -> T {
         let thread = Arc::clone(&self.jobs).acquire_owned().await;
-        let work = Client::scope(permit.client.clone(), work);
+        let work = ClientShare::scope(permit.client.clone(), work);
         let (runtime, work) = (Handle::current(), work.in_current_span());
         let threads = self.threads.as_ref().map_or(&runtime, Runtime::handle).clone();
         let done = threads.spawn_blocking(move || {
@@ -142,7 +142,7 @@ mod tests {
     fn flood(
         pool: &Arc<WorkerPool>,
         tenant: &Arc<TenantJobs>,
-        client: &Arc<Client>,
+        client: &Arc<ClientShare>,
         stuck: &Stuck,
     ) {
         for _ in 0..100 {

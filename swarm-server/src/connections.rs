@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
-use swarm_http::fairness::{Client, Scheduler};
+use swarm_http::fairness::{ClientShare, Scheduler};
 use tokio::sync::oneshot;
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::timeout;
@@ -27,7 +27,7 @@ pub(crate) struct Connections {
 }
 
 struct Open {
-    client: Arc<Client>,
+    client: Arc<ClientShare>,
     activity: Activity,
     /// Closes the connection when it is dropped.
     _close: oneshot::Sender<()>,

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::domain::json::{Json, RawJson};
 use crate::domain::{Invalid, Session, TakeOnFile};
-use crate::proof::note::Note;
+use crate::proof::note::SignedNote;
 use crate::proof::tree::TreeHash;
 
 /// The format that this version reads and writes.
@@ -88,7 +88,7 @@ pub struct SessionBundle {
     /// The entries of the log on it, by number.
     pub entries: Vec<ProvenEntry>,
     /// The checkpoint that the proofs lead to.
-    pub checkpoint: Note,
+    pub checkpoint: SignedNote,
     /// The timestamp of a checkpoint of the log, if there is one since the session closed.
     pub timestamp: Option<BundledTimestamp>,
 }
@@ -108,7 +108,7 @@ pub struct ProvenEntry {
 #[derive(Clone, Debug)]
 pub struct BundledTimestamp {
     /// The checkpoint that the token is of.
-    pub checkpoint: Note,
+    pub checkpoint: SignedNote,
     /// The token, in DER.
     pub token: Vec<u8>,
     /// The proof that the longer of this checkpoint and the bundle's continues the other.

@@ -7,7 +7,7 @@ use super::key::{KeySource, LogKey};
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::{Note, VerifierKey};
+use crate::proof::note::{SignedNote, VerifierKey};
 use crate::proof::tlog_policy::{Cosigned, TlogPolicy};
 use crate::proof::tree::{Node, TreeHash, verify_inclusion};
 
@@ -19,7 +19,8 @@ pub(super) fn check(
     policy: Option<&TlogPolicy>,
     report: &mut Report,
 ) {
-    let parsed = Note::parse(text).and_then(|note| Ok((Checkpoint::parse(note.text())?, note)));
+    let parsed =
+        SignedNote::parse(text).and_then(|note| Ok((Checkpoint::parse(note.text())?, note)));
     let (Checkpoint { size, root, .. }, note) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => return report.faults(Check::Checkpoint, vec![error.to_string()]),
@@ -38,7 +39,7 @@ pub(super) fn check(
 
 /// Checks a signed checkpoint, and reports what its name and its signatures do not prove.
 pub(super) fn check_note(
-    note: &Note,
+    note: &SignedNote,
     key: Option<&LogKey>,
     policy: Option<&TlogPolicy>,
     report: &mut Report,
@@ -62,13 +63,13 @@ pub(super) fn check_note(
 }
 
 /// Whether a log signed a checkpoint of its own.
-fn is_of(checkpoint: &Checkpoint, note: &Note, log: &VerifierKey) -> bool {
+fn is_of(checkpoint: &Checkpoint, note: &SignedNote, log: &VerifierKey) -> bool {
     checkpoint.origin == log.name() && note.is_signed_by(log)
 }
 
 /// Checks the cosignatures that the policy requires. Without a policy no cosignature proves anything, because the server of a
 /// checkpoint can write any name under it.
-fn check_witnesses(note: &Note, policy: Option<&TlogPolicy>, report: &mut Report) {
+fn check_witnesses(note: &SignedNote, policy: Option<&TlogPolicy>, report: &mut Report) {
     let Some(policy) = policy.filter(|policy| policy.requires_witnesses()) else {
         return report.unproven(
             Check::Witness,
@@ -94,7 +95,7 @@ fn check_witnesses(note: &Note, policy: Option<&TlogPolicy>, report: &mut Report
 
 /// Checks that the checkpoint is signed by the log's key, and reports the source of that key.
 fn check_signature(
-    note: &Note,
+    note: &SignedNote,
     checkpoint: &Checkpoint,
     key: Option<&LogKey>,
     report: &mut Report,
@@ -189,8 +190,8 @@ pub fn audit_checkpoints<E>(
     Ok(Comparison::Findings(report.into_findings()))
 }
 
-fn parse(text: &str) -> Result<(Note, Checkpoint), Invalid> {
-    let note = Note::parse(text)?;
+fn parse(text: &str) -> Result<(SignedNote, Checkpoint), Invalid> {
+    let note = SignedNote::parse(text)?;
     let checkpoint = Checkpoint::parse(note.text())?;
     Ok((note, checkpoint))
 }

@@ -60,7 +60,7 @@ pub use receipt::{ReceivedAnswer, SentRequest, audit_receipt, content_digest, di
 pub use replay::{Remark, SessionAside};
 pub use succession::verified_succession;
 pub use take::audit_take;
-pub use texts::{Known, Record, Unverifiable, verify_record, verify_texts};
+pub use texts::{Known, Unverifiable, VerifiableRecord, verify_record, verify_texts};
 #[cfg(feature = "service")]
 pub(crate) use timestamp::read_token;
 pub use timestamp::{CheckedToken, MAX_TOKEN, TimestampedCheckpoint};

@@ -9,7 +9,7 @@ use super::key::{KeySource, LogKey};
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Signature, Timestamp};
 use crate::proof::structured_fields::{
-    Bare, Item, Parameters, Value, dictionary, quoted, string_of,
+    Bare, FieldItem, FieldValue, Parameters, dictionary, quoted, string_of,
 };
 use crate::proof::verify_signature;
 
@@ -104,7 +104,7 @@ impl SentRequest {
 /// A signature of an answer: a member of `Signature-Input` with its `Signature`.
 struct Signed<'a> {
     label: String,
-    components: Vec<Item>,
+    components: Vec<FieldItem>,
     parameters: Parameters,
     /// The value in `Signature-Input`, exactly.
     input: &'a str,
@@ -243,7 +243,7 @@ fn signature_base(
 }
 
 /// The name of a component, and whether it is one of the request; `None` for any other parameter than `req`.
-fn component(item: &Item) -> Option<(&str, bool)> {
+fn component(item: &FieldItem) -> Option<(&str, bool)> {
     let Bare::String(name) = &item.bare else { return None };
     match item.parameters.as_slice() {
         [] => Some((name, false)),
@@ -312,9 +312,10 @@ pub fn digest_text(sha256: &[u8; 32]) -> String {
 fn read_signatures<'a>(inputs: &'a str, signatures: &str) -> Option<Vec<Signed<'a>>> {
     let signatures = dictionary(signatures)?;
     let signed = dictionary(inputs)?.into_iter().filter_map(|member| {
-        let Value::List(components, parameters) = member.value else { return None };
+        let FieldValue::List(components, parameters) = member.value else { return None };
         let signature = signatures.iter().find(|it| it.key == member.key)?;
-        let Value::Item(Item { bare: Bare::Bytes(signature), .. }) = &signature.value else {
+        let FieldValue::Item(FieldItem { bare: Bare::Bytes(signature), .. }) = &signature.value
+        else {
             return None;
         };
         let signature = Signature::parse(signature.as_str()).ok()?;

@@ -9,7 +9,7 @@ use super::replay::Remark;
 use crate::domain::json::printable;
 use crate::domain::{LogEntry, LogLine, Operation, Seq, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::Note;
+use crate::proof::note::SignedNote;
 use crate::proof::succession::Succession;
 use crate::proof::tree::GrowingTree;
 
@@ -20,7 +20,7 @@ use crate::proof::tree::GrowingTree;
 pub fn verified_succession(note: &str, origin: &str, key: &LogKey) -> Result<Succession, String> {
     let name = printable(origin);
     let unreadable = |error| format!("the succession of {name} cannot be read: {error}");
-    let note = Note::parse(note).map_err(unreadable)?;
+    let note = SignedNote::parse(note).map_err(unreadable)?;
     let succession = Succession::parse(note.text()).map_err(unreadable)?;
     let key = key.verifier(origin).map_err(unreadable)?;
     if succession.last.origin != origin {

@@ -81,12 +81,12 @@ pub fn verify_texts(texts: &[&[u8]], known: &Known<'_>) -> Result<Lines, Unverif
 const OF_BUNDLE: &str = "--log, --policy and --members are for a bundle";
 
 fn verify_alone(text: &[u8], known: &Known<'_>) -> Result<Lines, Unverifiable> {
-    let bundle = match Record::read(text)? {
-        Record::Bundle(bundle) => bundle,
-        Record::Other(_) if known.members.is_some() || known.policy.is_some() => {
+    let bundle = match VerifiableRecord::read(text)? {
+        VerifiableRecord::Bundle(bundle) => bundle,
+        VerifiableRecord::Other(_) if known.members.is_some() || known.policy.is_some() => {
             return Err(OF_BUNDLE.into());
         }
-        Record::Other(record) => return verify_record(&record, known.key, None),
+        VerifiableRecord::Other(record) => return verify_record(&record, known.key, None),
     };
     let key = log_key(known)?;
     let members = known.members.map(MemberKeys::parse).transpose()?;
@@ -97,14 +97,14 @@ fn verify_alone(text: &[u8], known: &Known<'_>) -> Result<Lines, Unverifiable> {
 
 /// A record in JSON, by its form.
 #[derive(Clone, Debug)]
-pub enum Record<'a> {
+pub enum VerifiableRecord<'a> {
     /// A bundle.
     Bundle(Bundle<'a>),
     /// Any other record, perhaps a take.
     Other(Object),
 }
 
-impl<'a> Record<'a> {
+impl<'a> VerifiableRecord<'a> {
     /// Reads the record of a take, a session or a bundle. So much of it must be text that no part of it takes more than
     /// about eight times the memory of the whole.
     ///

@@ -12,7 +12,7 @@ use super::finding::{Check, Report, count};
 use crate::domain::json::{Json, RawJson, printable};
 use crate::domain::{Digest, Invalid, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::Note;
+use crate::proof::note::SignedNote;
 use crate::proof::tree::{TreeHash, verify_consistency};
 
 /// Maximum size of a token, in bytes.
@@ -59,7 +59,7 @@ impl TimestampedCheckpoint {
             Json::Object(fields) => fields,
             _ => return Err(Invalid::new("timestamp", "must be an object")),
         };
-        let text = Note::parse(&fields.text("checkpoint")?)?.text().to_owned();
+        let text = SignedNote::parse(&fields.text("checkpoint")?)?.text().to_owned();
         let token = read_token(&fields.text("token")?);
         let proof = fields.texts("proof")?;
         Ok(Self {
@@ -117,7 +117,8 @@ pub(super) fn check(
         }
         None => return,
     };
-    let of_bundle = Note::parse(&bundle.checkpoint).and_then(|it| Checkpoint::parse(it.text()));
+    let of_bundle =
+        SignedNote::parse(&bundle.checkpoint).and_then(|it| Checkpoint::parse(it.text()));
     // That it cannot be read is a finding on the checkpoint.
     let Ok(of_bundle) = of_bundle else { return };
     let size = stamped.checkpoint.size;

@@ -10,7 +10,7 @@ use super::succession::Followed;
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Seq, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::Note;
+use crate::proof::note::SignedNote;
 use crate::proof::succession::Succession;
 use crate::proof::tree::{GrowingTree, Node, TreeHash};
 
@@ -79,7 +79,7 @@ pub struct Watch {
     archive: Archive,
     found: Found,
     now: Timestamp,
-    note: Note,
+    note: SignedNote,
     checkpoint: Checkpoint,
 }
 
@@ -105,8 +105,8 @@ impl WatchState {
         self.last().map(|(_, last)| last)
     }
 
-    fn last(&self) -> Option<(Note, Checkpoint)> {
-        let note = Note::parse(&self.checkpoint).ok()?;
+    fn last(&self) -> Option<(SignedNote, Checkpoint)> {
+        let note = SignedNote::parse(&self.checkpoint).ok()?;
         let checkpoint = Checkpoint::parse(note.text()).ok()?;
         Some((note, checkpoint))
     }
@@ -218,7 +218,7 @@ impl Watch {
     }
 
     /// Returns the latest checkpoint with its signatures.
-    pub fn note(&self) -> &Note {
+    pub fn note(&self) -> &SignedNote {
         &self.note
     }
 
@@ -305,8 +305,8 @@ fn is_before(one: Timestamp, other: Timestamp) -> bool {
 
 /// Why a checkpoint does not continue the one of an earlier look; `None` if it does.
 fn continuation_fault<E>(
-    (earlier, last): (&Note, &Checkpoint),
-    (later, latest): (&Note, &Checkpoint),
+    (earlier, last): (&SignedNote, &Checkpoint),
+    (later, latest): (&SignedNote, &Checkpoint),
     read: impl FnMut(Node) -> Result<TreeHash, E>,
 ) -> Result<Option<WatchFault>, E> {
     let (old, new) = (last.size, latest.size);
@@ -332,9 +332,9 @@ fn signed(
     note: &str,
     last: Option<&Checkpoint>,
     key: &LogKey,
-) -> Result<(Note, Checkpoint), String> {
+) -> Result<(SignedNote, Checkpoint), String> {
     let unreadable = |error: Invalid| format!("the checkpoint cannot be read: {error}");
-    let note = Note::parse(note).map_err(unreadable)?;
+    let note = SignedNote::parse(note).map_err(unreadable)?;
     let checkpoint = Checkpoint::parse(note.text()).map_err(unreadable)?;
     if let Some(last) = last.filter(|last| last.origin != checkpoint.origin) {
         let (before, now) = (printable(&last.origin), printable(&checkpoint.origin));

@@ -15,7 +15,7 @@ use crate::domain::{
     SessionAct, SessionId, SubjectId, TakeContent, TakeId, Timestamp,
 };
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::Note;
+use crate::proof::note::SignedNote;
 use crate::proof::tree::{GrowingTree, TreeHash};
 use crate::records::Record as _;
 
@@ -83,7 +83,7 @@ impl LogReader {
     pub fn of(bundle: &Bundle<'_>) -> Result<Self, Invalid> {
         let session = Session::read(&mut bundle.session.to_object());
         let session = session.map_err(|error| Invalid::new("session", error.to_string()))?;
-        let checkpoint = Checkpoint::parse(Note::parse(&bundle.checkpoint)?.text())?;
+        let checkpoint = Checkpoint::parse(SignedNote::parse(&bundle.checkpoint)?.text())?;
         let log = WholeLog {
             session: session.id,
             day: (session.date, session.subject_id),
@@ -105,7 +105,7 @@ impl LogReader {
     /// Has the log read to its latest checkpoint, if this key signed it and it is one of the same log.
     #[must_use]
     pub fn up_to(mut self, note: &str, key: &LogKey) -> Self {
-        let signed = Note::parse(note).ok().and_then(|note| {
+        let signed = SignedNote::parse(note).ok().and_then(|note| {
             let latest = Checkpoint::parse(note.text()).ok()?;
             let key = key.verifier(&latest.origin).ok()?;
             let is_signed = key.name() == latest.origin && note.is_signed_by(&key);

@@ -61,7 +61,10 @@ pub use log::{
     TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
 };
 pub use mail::{Mail, MailState, Message};
-pub use member::*;
+pub use member::{
+    Application, Enrolment, KeyReplacement, KeyReplacementRequest, Member, MemberPatch,
+    MemberState, TokenClaim,
+};
 pub use memo::{Memo, MemoDraft};
 pub use operator_act::{OperatorAct, RecordedAct};
 pub use outcome::{

@@ -1,11 +1,11 @@
 //! A checkpoint: the size and the root of a log's tree, as C2SP `tlog-checkpoint` writes it
 //! (API.md, 11.6).
 
-use super::note::{Note, NoteSigner};
+use super::note::{NoteSigner, SignedNote};
 use super::tree::TreeHash;
 use crate::domain::Invalid;
 
-/// The tree of a log at one size. Its text is what a [`Note`] signs.
+/// The tree of a log at one size. Its text is what a [`SignedNote`] signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The name of the log.
@@ -36,8 +36,8 @@ impl Checkpoint {
     }
 
     /// Returns the checkpoint, signed by the key of its log.
-    pub fn sign(&self, key: &NoteSigner) -> Note {
-        let mut note = Note::new(self.to_string());
+    pub fn sign(&self, key: &NoteSigner) -> SignedNote {
+        let mut note = SignedNote::new(self.to_string());
         let signature = key.sign(note.text(), 0);
         note.push(signature);
         note

@@ -112,7 +112,7 @@ impl std::fmt::Display for VerifierKey {
 
 /// A text with signatures. The text ends with a line feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct SignedNote {
     text: String,
     signatures: Vec<NoteSignature>,
 }
@@ -125,7 +125,7 @@ pub struct NoteSignature {
     bytes: Vec<u8>,
 }
 
-impl Note {
+impl SignedNote {
     /// A text that is not signed yet. It ends with a line feed.
     pub fn new(text: String) -> Self {
         Self { text, signatures: Vec::new() }
@@ -180,7 +180,7 @@ impl Note {
     }
 }
 
-impl std::fmt::Display for Note {
+impl std::fmt::Display for SignedNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", self.text)?;
         self.signatures.iter().try_for_each(|signature| writeln!(f, "{signature}"))

@@ -21,7 +21,7 @@ pub type Parameters = Vec<(String, Bare)>;
 
 /// An item with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct FieldItem {
     /// The bare item.
     pub bare: Bare,
     /// The parameters.
@@ -30,29 +30,29 @@ pub struct Item {
 
 /// The value of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum FieldValue {
     /// An inner list, with its own parameters.
-    List(Vec<Item>, Parameters),
+    List(Vec<FieldItem>, Parameters),
     /// An item.
-    Item(Item),
+    Item(FieldItem),
 }
 
 /// A member of a dictionary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member<'a> {
+pub struct DictionaryMember<'a> {
     /// The key.
     pub key: String,
     /// The value.
-    pub value: Value,
+    pub value: FieldValue,
     /// The text of its value, exactly as it was given.
     pub text: &'a str,
 }
 
 /// Reads a dictionary: its members in order, each key once; of several with one key, the last value counts.
 /// `None` if the text is no dictionary.
-pub fn dictionary(text: &str) -> Option<Vec<Member<'_>>> {
+pub fn dictionary(text: &str) -> Option<Vec<DictionaryMember<'_>>> {
     let mut parser = Parser(text.trim_matches(' '));
-    let mut members: Vec<Member<'_>> = Vec::new();
+    let mut members: Vec<DictionaryMember<'_>> = Vec::new();
     while !parser.0.is_empty() {
         let member = parser.member()?;
         match members.iter_mut().find(|known| known.key == member.key) {
@@ -114,19 +114,20 @@ impl<'a> Parser<'a> {
         taken
     }
 
-    fn member(&mut self) -> Option<Member<'a>> {
+    fn member(&mut self) -> Option<DictionaryMember<'a>> {
         let key = self.key()?;
         let is_given = self.skip('=');
         let rest = self.0;
         let value = match is_given {
             true if rest.starts_with('(') => self.list()?,
-            true => Value::Item(self.item()?),
-            false => {
-                Value::Item(Item { bare: Bare::Boolean(true), parameters: self.parameters()? })
-            }
+            true => FieldValue::Item(self.item()?),
+            false => FieldValue::Item(FieldItem {
+                bare: Bare::Boolean(true),
+                parameters: self.parameters()?,
+            }),
         };
         let text = rest.get(..rest.len() - self.0.len())?;
-        Some(Member { key, value, text })
+        Some(DictionaryMember { key, value, text })
     }
 
     fn key(&mut self) -> Option<String> {
@@ -139,13 +140,13 @@ impl<'a> Parser<'a> {
         Some(self.take(is_part).to_owned())
     }
 
-    fn list(&mut self) -> Option<Value> {
+    fn list(&mut self) -> Option<FieldValue> {
         self.skip('(');
         let mut items = Vec::new();
         loop {
             self.skip_all(&[' ']);
             if self.skip(')') {
-                return Some(Value::List(items, self.parameters()?));
+                return Some(FieldValue::List(items, self.parameters()?));
             }
             items.push(self.item()?);
             if !self.0.starts_with([' ', ')']) {
@@ -154,8 +155,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn item(&mut self) -> Option<Item> {
-        Some(Item { bare: self.bare()?, parameters: self.parameters()? })
+    fn item(&mut self) -> Option<FieldItem> {
+        Some(FieldItem { bare: self.bare()?, parameters: self.parameters()? })
     }
 
     fn parameters(&mut self) -> Option<Parameters> {
@@ -236,19 +237,19 @@ mod tests {
         let texts: Vec<_> = members.iter().map(|member| member.text).collect();
         assert_eq!(texts, [":YQ==:;p", "?0;t=tok/en", "", "( )"]);
         let named = |name: &str, value| (name.to_owned(), value);
-        let item = |bare, parameters| Value::Item(Item { bare, parameters });
+        let item = |bare, parameters| FieldValue::Item(FieldItem { bare, parameters });
         let bytes = Bare::Bytes("YQ==".to_owned());
         let flag = vec![named("p", Bare::Boolean(true))];
         assert_eq!(members[0].value, item(bytes, flag), "the last value counts");
         assert_eq!(members[1].value, item(Bare::Boolean(false), vec![named("t", Bare::Other)]));
         assert_eq!(members[2].value, item(Bare::Boolean(true), vec![]));
-        assert_eq!(members[3].value, Value::List(vec![], vec![]));
+        assert_eq!(members[3].value, FieldValue::List(vec![], vec![]));
 
         let (first, _) = text.split_once(", b").unwrap();
         let string = |text: &str| Bare::String(text.to_owned());
         let items = vec![
-            Item { bare: string("x"), parameters: vec![named("req", Bare::Boolean(true))] },
-            Item { bare: string("y"), parameters: vec![] },
+            FieldItem { bare: string("x"), parameters: vec![named("req", Bare::Boolean(true))] },
+            FieldItem { bare: string("y"), parameters: vec![] },
         ];
         let parameters = vec![
             named("created", Bare::Boolean(true)),
@@ -258,9 +259,9 @@ mod tests {
         ];
         assert_eq!(string_of(&parameters, "nonce"), Some("q\"\\"));
         assert_eq!(string_of(&parameters, "created"), None);
-        let whole = Member {
+        let whole = DictionaryMember {
             key: "a".to_owned(),
-            value: Value::List(items, parameters),
+            value: FieldValue::List(items, parameters),
             text: first.strip_prefix("a=").unwrap(),
         };
         assert_eq!(dictionary(first).unwrap(), [whole]);

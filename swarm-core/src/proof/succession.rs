@@ -1,7 +1,7 @@
 //! The succession of a log: a signed note by which a log that ended names the log after it (API.md, 11.6).
 
 use super::checkpoint::Checkpoint;
-use super::note::{KeyKind, Note, NoteSigner, VerifierKey};
+use super::note::{KeyKind, NoteSigner, SignedNote, VerifierKey};
 use crate::domain::Invalid;
 
 /// The first line of the note. It has spaces, as no origin does, so the note cannot pass for a checkpoint.
@@ -34,8 +34,8 @@ impl Succession {
     }
 
     /// Returns the note, signed by the key of the log that ended.
-    pub fn sign(&self, key: &NoteSigner) -> Note {
-        let mut note = Note::new(self.to_string());
+    pub fn sign(&self, key: &NoteSigner) -> SignedNote {
+        let mut note = SignedNote::new(self.to_string());
         let signature = key.sign(note.text(), 0);
         note.push(signature);
         note

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::note::{KeyKind, Note, VerifierKey};
+use super::note::{KeyKind, SignedNote, VerifierKey};
 use crate::domain::{Invalid, Timestamp};
 
 /// A policy.
@@ -62,7 +62,7 @@ impl TlogPolicy {
     }
 
     /// Returns which witnesses cosigned a checkpoint, and whether they are a quorum.
-    pub fn cosigned(&self, note: &Note) -> Cosigned {
+    pub fn cosigned(&self, note: &SignedNote) -> Cosigned {
         let (mut by, mut forged, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for (name, voter) in &self.voters {
             let time = match voter {
@@ -224,8 +224,8 @@ mod tests {
     }
 
     /// A checkpoint that these witnesses cosigned, each at a time in seconds.
-    fn note(cosigned: &[(&str, u64)]) -> Note {
-        let mut note = Note::new("log\n7\nAAAA\n".to_owned());
+    fn note(cosigned: &[(&str, u64)]) -> SignedNote {
+        let mut note = SignedNote::new("log\n7\nAAAA\n".to_owned());
         for (name, time) in cosigned {
             let signature = signer(name, KeyKind::Cosigner).sign(note.text(), *time);
             note.push(signature);
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn cosignature_of_another_text_is_forged() {
         let policy = TlogPolicy::parse(&policy()).unwrap();
-        let mut forged = Note::new("log\n8\nAAAA\n".to_owned());
+        let mut forged = SignedNote::new("log\n8\nAAAA\n".to_owned());
         note(&[("X1", 10)]).signatures().iter().for_each(|it| forged.push(it.clone()));
         let found = policy.cosigned(&forged);
         assert_eq!((found.is_met, found.by, found.forged), (false, vec![], vec!["X1".to_owned()]));

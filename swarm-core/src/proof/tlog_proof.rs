@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::checkpoint::Checkpoint;
-use super::note::Note;
+use super::note::SignedNote;
 use super::tree::{TreeHash, verify_inclusion};
 use crate::domain::{Digest, Invalid, StoredTake};
 
@@ -20,7 +20,7 @@ pub struct TlogProof {
     /// The proof, from the sibling of the leaf upwards.
     pub hashes: Vec<TreeHash>,
     /// The signed checkpoint, whose signatures are to be verified.
-    pub checkpoint: Note,
+    pub checkpoint: SignedNote,
 }
 
 impl TlogProof {
@@ -43,7 +43,7 @@ impl TlogProof {
             extra,
             index: parsed.ok_or_else(invalid)?,
             hashes: lines.map(TreeHash::parse).collect::<Result<_, _>>()?,
-            checkpoint: Note::parse(note)?,
+            checkpoint: SignedNote::parse(note)?,
         })
     }
 

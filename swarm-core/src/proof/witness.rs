@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::note::{KeyKind, Note, NoteSignature, VerifierKey};
+use super::note::{KeyKind, NoteSignature, SignedNote, VerifierKey};
 use super::tree::TreeHash;
 use crate::domain::Invalid;
 
@@ -67,7 +67,7 @@ impl WitnessKey {
     /// Returns whether a signature is a cosignature of this text with this key, as far as it can be verified here.
     pub fn cosigned(&self, text: &str, signature: &NoteSignature) -> bool {
         let verified = |key| {
-            let mut note = Note::new(text.to_owned());
+            let mut note = SignedNote::new(text.to_owned());
             note.push(signature.clone());
             note.cosigned_at(key).is_some()
         };
@@ -79,7 +79,7 @@ impl WitnessKey {
     }
 
     /// Returns when the text of a note was cosigned with this key, in seconds since 1970: the latest of its signatures.
-    pub fn cosigned_at(&self, note: &Note) -> Option<u64> {
+    pub fn cosigned_at(&self, note: &SignedNote) -> Option<u64> {
         let own = note.signatures().iter().filter(|it| self.cosigned(note.text(), it));
         let times = own.filter_map(|it| it.bytes().first_chunk().copied().map(u64::from_be_bytes));
         times.max()
@@ -117,7 +117,7 @@ impl std::fmt::Display for WitnessKey {
 
 /// Returns the body of a request: the size up to which the witness has cosigned the log, the proof that the
 /// checkpoint continues it, and the checkpoint.
-pub fn add_checkpoint(old: u64, proof: &[TreeHash], checkpoint: &Note) -> String {
+pub fn add_checkpoint(old: u64, proof: &[TreeHash], checkpoint: &SignedNote) -> String {
     let proof: String = proof.iter().map(|hash| format!("{hash}\n")).collect();
     format!("old {old}\n{proof}\n{checkpoint}")
 }
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn request_is_the_size_the_proof_and_the_checkpoint() {
         let note = "acme.example/log\n7\nAAAA\n\n\u{2014} acme.example/log AAAAAAA=\n";
-        let note = Note::parse(note).unwrap();
+        let note = SignedNote::parse(note).unwrap();
         let hash = TreeHash::empty();
         let body = add_checkpoint(3, &[hash, hash], &note);
         assert_eq!(body, format!("old 3\n{hash}\n{hash}\n\n{note}"));
@@ -170,7 +170,7 @@ mod tests {
             let bytes = [&*id, &time.to_be_bytes(), &vec![1; length]].concat();
             NoteSignature::parse(&format!("\u{2014} {name} {}", STANDARD.encode(bytes))).unwrap()
         };
-        let mut note = Note::new("log\n7\nAAAA\n".to_owned());
+        let mut note = SignedNote::new("log\n7\nAAAA\n".to_owned());
         assert_eq!(key.cosigned_at(&note), None);
         for (line, is_one) in [
             (line("w.example", 70, 2_419), false),

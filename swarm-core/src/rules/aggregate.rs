@@ -13,14 +13,14 @@ use crate::domain::{
 /// A stance that has a rank, with its confidence, on the scale of the service. Positions in sessions with different
 /// stances compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Position {
+pub struct RankedPosition {
     /// The [normalized](StanceScale::normalized) rank of the stance, −2 to 2.
     pub rank: f64,
     /// The confidence, 0 to 1.
     pub confidence: f64,
 }
 
-impl Position {
+impl RankedPosition {
     /// Returns the position of this stance in a session with these stances; `None` for another one.
     pub fn of(scale: &StanceScale, stance: &Stance, confidence: Confidence) -> Option<Self> {
         let rank = scale.normalized(scale.rank(stance)?);
@@ -40,7 +40,7 @@ impl Position {
 
 /// Returns the mean rank weighted by confidence, −2 to 2; the plain mean if all confidences are 0. `None`
 /// without positions. It does not depend on their order.
-pub fn score(positions: &[Position]) -> Option<f64> {
+pub fn score(positions: &[RankedPosition]) -> Option<f64> {
     let ranked = positions.iter().map(|it| Ranked { rank: it.rank, confidence: it.confidence });
     let ranked = in_order(ranked);
     (!ranked.is_empty()).then(|| rounded(mean(&ranked)))

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use super::aggregate::{Position, number};
+use super::aggregate::{RankedPosition, number};
 use super::{PublicTake, takes_may_come};
 use crate::domain::{
     Figures, MemberId, Method, Quote, Session, SessionState, Snapshot, Stance, StanceScale,
@@ -65,7 +65,7 @@ pub enum Counting {
 /// Returns whether the latest take of a member counts in a snapshot with these figures, of which only quotes were left out.
 /// `counts` is whether takes of its member do. `None` where only the quotes say: the take was filed in the millisecond
 /// of the aggregation.
-pub fn counting_by_time(filed_at: Timestamp, figures: &Figures, counts: bool) -> Option<Counting> {
+pub(crate) fn counting_by_time(filed_at: Timestamp, figures: &Figures, counts: bool) -> Option<Counting> {
     match filed_at.cmp(&figures.aggregated_at) {
         Ordering::Greater => Some(Counting::Late),
         Ordering::Equal => None,
@@ -205,7 +205,7 @@ fn crossing(
     [earlier, later]: [&StanceScale; 2],
 ) -> Option<Crossing> {
     let before = before.iter().find(|quote| quote.member_id == after.member_id)?;
-    let (from, to) = (Position::of_quote(earlier, before)?, Position::of_quote(later, after)?);
+    let (from, to) = (RankedPosition::of_quote(earlier, before)?, RankedPosition::of_quote(later, after)?);
     (from.rank * to.rank < 0.0).then(|| Crossing {
         member: after.member_id.clone(),
         from: before.stance.as_str().to_owned(),
@@ -227,7 +227,7 @@ pub struct MemberFigures {
 /// Returns the figures of a member, from its positions that count, each with the figures of its
 /// session.
 pub fn member_figures<'a>(
-    counted: impl IntoIterator<Item = (Position, &'a Figures)>,
+    counted: impl IntoIterator<Item = (RankedPosition, &'a Figures)>,
 ) -> MemberFigures {
     let mut figures = MemberFigures::default();
     let mut distances = Vec::new();
@@ -246,7 +246,7 @@ pub fn member_figures<'a>(
 /// bullish. `None` without others, and where the score is no mean.
 ///
 /// The score of the others follows from that of all: both are means weighted by confidence.
-pub fn distance_from_others(own: Position, figures: &Figures) -> Option<f64> {
+pub fn distance_from_others(own: RankedPosition, figures: &Figures) -> Option<f64> {
     /// The figures are rounded to 12 decimals: smaller sums of confidences are none, and smaller parts of the distance
     /// mean nothing.
     const PRECISION: f64 = 1e-9;
@@ -273,7 +273,7 @@ pub fn distance_from_others(own: Position, figures: &Figures) -> Option<f64> {
 
 /// Returns whether a position is on the other side of the consensus. `None` without a consensus, and if it is in the
 /// middle, as neutral is: it has no other side. A position in the middle is never against.
-pub fn is_against(own: Position, figures: &Figures) -> Option<bool> {
+pub(crate) fn is_against(own: RankedPosition, figures: &Figures) -> Option<bool> {
     let (scale, consensus) = (figures.stances.scale(), figures.consensus.as_ref()?);
     let side = scale.normalized(scale.rank(&consensus.stance)?);
     (side != 0.0).then_some(own.rank * side < 0.0)
@@ -355,7 +355,7 @@ mod tests {
                 stances: Stances::default(),
                 consensus: Some(consensus.clone()),
             };
-            let own = Position { rank, confidence: 1.0 };
+            let own = RankedPosition { rank, confidence: 1.0 };
             assert_eq!(is_against(own, &figures), expected, "{rank} {}", consensus.stance.as_str());
         }
     }

@@ -75,7 +75,7 @@ pub struct ChangedSession<'a> {
 }
 
 /// The most members that a caution names.
-pub const MAX_NAMED: usize = 20;
+pub(crate) const MAX_NAMED: usize = 20;
 
 impl ChangedSession<'_> {
     /// Returns what should be heard before this change. `name` returns what people call a member.

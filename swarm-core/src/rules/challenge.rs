@@ -10,7 +10,7 @@ pub const CHALLENGE_MILLIS: i64 = 10 * 60 * 1_000;
 /// How long requests for a member's challenge get the same one, in milliseconds: five minutes. So strangers who
 /// keep requesting it cannot replace it before the member has claimed, and a challenge stays valid for at least
 /// five minutes after it was last given out.
-pub const CHALLENGE_REUSABLE_MILLIS: i64 = 5 * 60 * 1_000;
+const CHALLENGE_REUSABLE_MILLIS: i64 = 5 * 60 * 1_000;
 
 /// What a store needs to give out a challenge: a fresh one, and the places of the one that it gives out.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::domain::{
 };
 
 /// The text that replaces an erased one.
-pub const ERASED: &str = "erased";
+pub(crate) const ERASED: &str = "erased";
 
 /// A day, in milliseconds.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
@@ -74,7 +74,7 @@ pub fn erase_message(message: &Versioned<Message>) -> Option<MessageChange> {
 }
 
 /// Returns the log entry of the erasure of a memo: its retraction, unless it was retracted before.
-pub fn memo_erased(memo: &Memo, was_retracted: bool, by: &Actor) -> Option<Act> {
+pub(crate) fn memo_erased(memo: &Memo, was_retracted: bool, by: &Actor) -> Option<Act> {
     (!was_retracted).then(|| log::memo_retracted(memo, by))
 }
 

@@ -152,7 +152,7 @@ pub fn memo_published(member: &MemberId, draft: &MemoDraft) -> Act {
 }
 
 /// Returns the act: a memo is shown that was held while its session was sealed.
-pub fn memo_shown(memo: &Memo) -> Act {
+pub(crate) fn memo_shown(memo: &Memo) -> Act {
     LogEntry::Memo(MemoEntry {
         act: MemoAct::Published,
         by: None,
@@ -193,13 +193,13 @@ pub fn snapshot_added(subject: &SubjectId, draft: &SubjectSnapshotDraft, by: &Ac
 }
 
 /// Returns the act: the regime of a day is recorded.
-pub fn regime_put(regime: &Regime, by: &Actor) -> Act {
+pub(crate) fn regime_put(regime: &Regime, by: &Actor) -> Act {
     let (date, digest) = (regime.date, Digest::of_json(regime));
     LogEntry::Regime { by: by.clone(), date, digest }.into()
 }
 
 /// Returns the act: a research signal is recorded.
-pub fn signal_put(signal: &Signal, by: &Actor) -> Act {
+pub(crate) fn signal_put(signal: &Signal, by: &Actor) -> Act {
     let (signal_key, date) = (signal.signal_key.clone(), signal.date);
     let digest = Digest::of_json(signal);
     LogEntry::Signal { by: by.clone(), signal_key, date, digest }.into()
@@ -217,7 +217,7 @@ pub fn store_accepted(before: LogBefore, by: &Actor) -> Act {
 }
 
 /// Returns the act: an operator accepts the key that signs the log from now on.
-pub fn key_accepted(key: &VerifierKey, by: &Actor) -> Act {
+pub(crate) fn key_accepted(key: &VerifierKey, by: &Actor) -> Act {
     LogEntry::Operation(Operation::KeyAccepted { by: by.clone(), log_key: key.to_string() }).into()
 }
 

@@ -99,7 +99,7 @@ pub fn admit(
 ///
 /// # Errors
 /// [`Refusal::MemberExists`] when there is a member with this id.
-pub fn enrol(
+pub(crate) fn enrol(
     enrolment: &Enrolment,
     known: Option<&Versioned<Member>>,
     now: Timestamp,
@@ -172,7 +172,7 @@ pub fn activate(
 ///
 /// # Errors
 /// [`Refusal::MemberErased`] when its personal data was erased.
-pub fn update(
+pub(crate) fn update(
     member: &Versioned<Member>,
     patch: &MemberPatch,
     by: &Actor,
@@ -225,14 +225,14 @@ pub fn reject_competing_application(
 }
 
 /// Returns whether an application has waited for review for more than `days`.
-pub fn has_expired(member: &Member, days: u32, now: Timestamp) -> bool {
+pub(crate) fn has_expired(member: &Member, days: u32, now: Timestamp) -> bool {
     let end = member.applied_at.plus_millis(i64::from(days) * Timestamp::DAY_MILLIS);
     member.state == MemberState::Applied && now > end
 }
 
 /// Removes an application that has waited for review for more than `days`: its key may apply again.
 /// `None` when it has not, or was reviewed.
-pub fn expire(member: &Versioned<Member>, days: u32, now: Timestamp) -> Option<MemberRemoval> {
+pub(crate) fn expire(member: &Versioned<Member>, days: u32, now: Timestamp) -> Option<MemberRemoval> {
     let Versioned { version, record } = member;
     let removal = MemberRemoval { id: record.id.clone(), expected: *version };
     has_expired(record, days, now).then_some(removal)

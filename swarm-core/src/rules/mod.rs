@@ -1,4 +1,10 @@
 //! The rules: pure functions from facts to decisions, without I/O, clocks or `async`.
+//!
+//! The service applies them. Shown here is what front ends use besides; everything else is of this crate.
+#![cfg_attr(
+    not(feature = "service"),
+    allow(dead_code, unused_imports, reason = "the service uses what a verifier does not")
+)]
 
 pub mod committee;
 
@@ -33,65 +39,93 @@ mod warnings;
 mod webhooks;
 mod withholding;
 
-pub use aggregate::{Position, aggregate, score};
+pub use aggregate::{RankedPosition, aggregate, score};
 pub use analysis::{
-    Agreement, Counting, Crossing, MemberFigures, Movement, Stage, agreement, counting,
-    counting_by_time, dissent, distance_from_others, is_against, member_figures, movement, stage,
-    stance_changes,
+    Agreement, Counting, Crossing, MemberFigures, Movement, Stage, agreement, counting, dissent,
+    distance_from_others, member_figures, movement, stage, stance_changes,
 };
 pub use body_shape::shape_fault;
-pub use brief::{BriefFacts, compose};
+pub use brief::BriefFacts;
 pub use cautions::{
-    Caution, ChangedSession, MAX_NAMED, acceptance, erasure, missing, replaced_credential,
-    withdrawn_day,
+    Caution, ChangedSession, acceptance, erasure, missing, replaced_credential, withdrawn_day,
 };
 pub use challenge::{
-    CHALLENGE_MILLIS, CHALLENGE_REUSABLE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot,
-    ProvenChallenge, offer_challenge,
+    CHALLENGE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot, ProvenChallenge,
 };
-pub use erasure::{ERASED, erase, erase_message, is_addressed_to, is_past_retention, memo_erased};
 pub use facts::{Basis, MemberBasis, Versioned};
-#[cfg(feature = "service")]
-pub(crate) use judge::rejection;
 pub use judge::{Filing, judge, takes_may_come};
-pub use log::{
-    Act, brief_published, clock_accepted, key_accepted, logged, memo_published, memo_retracted,
-    memo_shown, regime_put, signal_put, snapshot_added, store_accepted, subject_put,
-};
+pub use log::Act;
 pub use mail::{
-    Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS, MailText, MessageChange, QueuedMail, Reminder,
-    StandardMailText, cancel, is_address, lease, reminder_due, retry, settle,
+    Attempt, MailText, MessageChange, QueuedMail, Reminder, StandardMailText, is_address,
 };
-pub use membership::*;
-pub use next_step::{NextStep, StepAct, StepBy, next_step, result_by};
-pub use own_key::replace_own_key;
+pub use membership::{MemberChange, MemberRemoval};
+pub use next_step::{NextStep, StepAct, StepBy, next_step};
 pub use policy::{PolicyKind, PolicyRefusal};
-pub use preflight::{Preflight, RosterNotice, preflight};
-pub use public_take::{PublicTake, is_shown_sealed};
+pub use preflight::{Preflight, RosterNotice};
+pub use public_take::PublicTake;
 pub use quota::{CountedDocuments, DocumentCount, DocumentQuota, Quota, QuotaReached};
-pub use refusal::{ClaimFault, MAX_SESSIONS_NAMED, Refusal, Rejection, Resource};
+pub use refusal::{ClaimFault, Refusal, Rejection, Resource};
 pub use resolve::{Revised, resolve};
-pub use schedule::{
-    ScheduledWindow, Steps, next_opening, next_state, next_windows, open_windows, steps, windows_of,
-};
+pub use schedule::{ScheduledWindow, Steps, next_windows};
 pub use scoring::{
     CalibrationBin, Forecast, MIN_SCORED, MemberRecord, RankedMember, Ranking, Right, Score,
     ScoreBook, ScoreFigures, ScoreFilter, SessionScores, counted_outcome, scores,
 };
 pub use search::{MemoFilter, Needle, TakeFilter};
-pub use sessions::{
-    Aggregation, Convocation, SessionChange, advance, after_act, amend, check_roster, close_if_due,
-    convene, end_window, excuse, freeze_roster, is_due, is_sealed_and_closed, may_move,
-    may_move_deadline, record_outcome, void, withdraw, without_early_look,
-};
-pub use standing::{Standing, standing};
+pub use sessions::{Aggregation, Convocation, SessionChange, may_move_deadline};
+pub use standing::Standing;
 pub use submission::{Draft, Submission};
-pub use warnings::{NamedMemo, Warning, warnings};
+pub use warnings::{NamedMemo, Warning};
 pub use webhooks::{
-    CLOSING_EVENT, DeliveryChange, DeliveryFault, MAX_QUEUED_DELIVERIES, STORE_READY,
-    STORE_REFUSED, TEST_EVENT, WEBHOOK_RETENTION_MILLIS, WebhookChange, application_received,
-    closing_delivery, entry_delivery, erase_from_delivery, is_past_delivery, lease_delivery,
-    mail_undelivered, notice_delivery, outage_delivery, retry_delivery, schedule_skipped,
-    settle_delivery, store_answers, store_condition, test_delivery,
+    CLOSING_EVENT, DeliveryChange, DeliveryFault, STORE_READY, STORE_REFUSED,
+    WEBHOOK_RETENTION_MILLIS, WebhookChange,
 };
-pub use withholding::{TakeMark, TakeMarks, erase_texts, restore, withhold};
+pub use withholding::{TakeMark, TakeMarks};
+
+// For tests of this crate and of stores alone, without a promise.
+#[doc(hidden)]
+pub use self::{
+    brief::compose,
+    challenge::offer_challenge,
+    erasure::{erase, erase_message, is_addressed_to, is_past_retention},
+    log::{
+        brief_published, clock_accepted, logged, memo_published, memo_retracted, snapshot_added,
+        store_accepted, subject_put,
+    },
+    mail::{LEASE_MILLIS, MAX_MAIL_ATTEMPTS, cancel, lease, retry, settle},
+    membership::{
+        activate, admit, claim, deactivate, may_be_read, reject, reject_competing_application,
+        reset_claim, rotate,
+    },
+    preflight::preflight,
+    sessions::{
+        advance, after_act, amend, check_roster, close_if_due, convene, end_window, excuse,
+        freeze_roster, is_due, record_outcome, void, withdraw,
+    },
+    standing::standing,
+    withholding::{erase_texts, restore, withhold},
+};
+
+pub(crate) use self::{
+    analysis::{counting_by_time, is_against},
+    cautions::MAX_NAMED,
+    erasure::{ERASED, memo_erased},
+    log::{key_accepted, memo_shown, regime_put, signal_put},
+    mail::reminder_due,
+    membership::{enrol, expire, has_expired, update},
+    next_step::result_by,
+    own_key::replace_own_key,
+    public_take::is_shown_sealed,
+    refusal::MAX_SESSIONS_NAMED,
+    schedule::{next_opening, next_state, open_windows, steps, windows_of},
+    sessions::{is_sealed_and_closed, may_move, without_early_look},
+    warnings::warnings,
+    webhooks::{
+        MAX_QUEUED_DELIVERIES, application_received, closing_delivery, entry_delivery,
+        erase_from_delivery, is_past_delivery, lease_delivery, mail_undelivered, notice_delivery,
+        outage_delivery, retry_delivery, schedule_skipped, settle_delivery, store_answers,
+        store_condition, test_delivery,
+    },
+};
+#[cfg(feature = "service")]
+pub(crate) use judge::rejection;

@@ -39,7 +39,7 @@ pub struct NextStep {
 }
 
 /// Returns who computes the result of a session once its window is over.
-pub fn result_by(schedule: &Schedule, session: &Session) -> StepBy {
+pub(crate) fn result_by(schedule: &Schedule, session: &Session) -> StepBy {
     let entry = windows_of(schedule, session).into_iter().next().map(|window| window.entry);
     match steps(session, entry).aggregate && session.window_closes_at.is_some() {
         true => StepBy::Schedule,

@@ -14,7 +14,7 @@ use crate::proof::{canonical, verify};
 ///
 /// # Errors
 /// [`Refusal::NoKey`] when the member has none; [`Refusal::BadKeyReplacement`] unless both keys signed it.
-pub fn replace_own_key(
+pub(crate) fn replace_own_key(
     member: &Versioned<Member>,
     request: &KeyReplacementRequest,
 ) -> Result<Option<MemberChange>, Refusal> {

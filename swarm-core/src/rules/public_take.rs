@@ -25,7 +25,7 @@ pub enum PublicTake {
 /// Returns whether the bearer of a token, this member, is shown a sealed take or memo of `author` that was filed at
 /// this time: it is the author, and claimed the token with a proof of its key before. So an operator, who can mint
 /// tokens of members and replace their keys, reads nothing that is sealed.
-pub fn is_shown_sealed(bearer: &Member, author: &MemberId, filed_at: Timestamp) -> bool {
+pub(crate) fn is_shown_sealed(bearer: &Member, author: &MemberId, filed_at: Timestamp) -> bool {
     let claimed_before = bearer.token_claimed_at.is_some_and(|claimed| claimed < filed_at);
     bearer.state.is_active() && bearer.id == *author && claimed_before
 }

@@ -7,7 +7,7 @@ use crate::domain::{
 };
 
 /// Maximum number of sessions that are named when the session of a take does not exist.
-pub const MAX_SESSIONS_NAMED: usize = 5;
+pub(crate) const MAX_SESSIONS_NAMED: usize = 5;
 
 /// Why a request was refused. `Display` writes the exact error text of the response. The variants
 /// are in the order of API.md, 5.2, then 4 and 7.

@@ -95,7 +95,7 @@ fn expected<'a>(ids: impl Iterator<Item = &'a MemberId>) -> Option<Roster> {
 }
 
 /// The windows that are open now, including those that opened on earlier days or while no server ran.
-pub fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<'_>> {
+pub(crate) fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<'_>> {
     let mut open: Vec<ScheduledWindow<'_>> = Vec::new();
     for entry in schedule.entries() {
         let longest = match entry.closes {
@@ -121,7 +121,7 @@ pub fn open_windows(schedule: &Schedule, now: Timestamp) -> Vec<ScheduledWindow<
 }
 
 /// When the next window opens.
-pub fn next_opening(schedule: &Schedule, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn next_opening(schedule: &Schedule, now: Timestamp) -> Option<Timestamp> {
     let next = |entry| next_windows(entry, now).next();
     schedule.entries().iter().filter_map(next).map(|window| window.opens).min()
 }
@@ -141,7 +141,7 @@ pub fn next_windows(
 
 /// Returns the windows that a session may have been convened for: those of its day and subject, one for each
 /// time of opening.
-pub fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<ScheduledWindow<'a>> {
+pub(crate) fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<ScheduledWindow<'a>> {
     let Some(day) = session.date.begin().map(Timestamp::day_number) else { return Vec::new() };
     let mut found: Vec<ScheduledWindow<'a>> = Vec::new();
     for window in schedule.entries().iter().filter_map(|entry| ScheduledWindow::on(entry, day)) {
@@ -171,7 +171,7 @@ impl Steps {
 
 /// Returns what the server does with a session: both steps if it [finishes](Session::finish) it, else those of the entry for
 /// which it was convened. Nothing once it was voided.
-pub fn steps(session: &Session, entry: Option<&ScheduleEntry>) -> Steps {
+pub(crate) fn steps(session: &Session, entry: Option<&ScheduleEntry>) -> Steps {
     match entry {
         _ if session.voided.is_some() => Steps::default(),
         _ if session.finish => Steps { aggregate: true, publish: true },
@@ -182,7 +182,7 @@ pub fn steps(session: &Session, entry: Option<&ScheduleEntry>) -> Steps {
 
 /// Returns the state that the server moves a session with these steps to, if it is due: from `window_closed` to
 /// `aggregated` once the deadline has passed, and from `aggregated` to `published`.
-pub fn next_state(steps: Steps, session: &Session, now: Timestamp) -> Option<SessionState> {
+pub(crate) fn next_state(steps: Steps, session: &Session, now: Timestamp) -> Option<SessionState> {
     let is_over = session.window_closes_at.is_some_and(|deadline| now > deadline);
     match session.state {
         SessionState::WindowClosed if steps.aggregate && is_over => Some(SessionState::Aggregated),

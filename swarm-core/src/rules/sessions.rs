@@ -48,7 +48,7 @@ pub struct SessionChange {
 
 /// Returns whether a session may move from one state to another: forward, or back from window_closed to collecting. It
 /// enters published only from aggregated.
-pub fn may_move(from: SessionState, to: SessionState) -> bool {
+pub(crate) fn may_move(from: SessionState, to: SessionState) -> bool {
     use SessionState::{Aggregated, Collecting, Published, WindowClosed};
     match (from, to) {
         (WindowClosed, Collecting) | (Aggregated, Published) => true,
@@ -248,7 +248,7 @@ pub fn close_if_due(session: &Versioned<Session>, now: Timestamp) -> Option<Sess
 
 /// Returns whether a session is in `window_closed` and still sealed: it is opened after its
 /// deadline.
-pub fn is_sealed_and_closed(session: &Session) -> bool {
+pub(crate) fn is_sealed_and_closed(session: &Session) -> bool {
     session.state == SessionState::WindowClosed && session.is_sealed()
 }
 
@@ -266,7 +266,7 @@ fn opened(mut change: SessionChange, now: Timestamp, by: &Attribution) -> Sessio
 
 /// Returns an aggregated session as the dry run of its aggregation shows it: without the snapshot if that opens the session.
 /// The snapshot would reveal what is sealed, and operators have no early look.
-pub fn without_early_look(session: Arc<Session>) -> Arc<Session> {
+pub(crate) fn without_early_look(session: Arc<Session>) -> Arc<Session> {
     let aggregated_at = session.snapshot.as_ref().map(|snapshot| snapshot.figures.aggregated_at);
     match session.opened_at.is_some() && session.opened_at == aggregated_at {
         true => Arc::new(Session { snapshot: None, ..Session::clone(&session) }),

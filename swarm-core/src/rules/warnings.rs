@@ -55,7 +55,7 @@ impl NamedMemo {
 }
 
 /// Returns the warnings for a take that is filed on these facts.
-pub fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
+pub(crate) fn warnings(basis: &Basis, submission: &Submission) -> Vec<Warning> {
     let (draft, terms) = (submission.draft(), basis.session.as_ref().map(|it| &*it.record));
     let unlisted = terms.and_then(|terms| unlisted_buckets(draft, terms));
     let has_buckets = terms.is_some_and(|terms| terms.buckets.is_some());

@@ -16,10 +16,10 @@ use crate::domain::{
 pub const WEBHOOK_RETENTION_MILLIS: i64 = 7 * Timestamp::DAY_MILLIS;
 
 /// The most deliveries to a webhook that wait. Later events wait in the log.
-pub const MAX_QUEUED_DELIVERIES: u64 = 10_000;
+pub(crate) const MAX_QUEUED_DELIVERIES: u64 = 10_000;
 
 /// The event that tests a webhook.
-pub const TEST_EVENT: &str = "webhook.test";
+const TEST_EVENT: &str = "webhook.test";
 
 /// The event that a session closes soon.
 pub const CLOSING_EVENT: &str = "session.closing";
@@ -63,31 +63,31 @@ pub struct DeliveryChange {
 pub struct DeliveryFault(pub String);
 
 /// Returns whether an event of this time is too old to be delivered.
-pub fn is_past_delivery(at: Timestamp, now: Timestamp) -> bool {
+pub(crate) fn is_past_delivery(at: Timestamp, now: Timestamp) -> bool {
     at.plus_millis(WEBHOOK_RETENTION_MILLIS) < now
 }
 
 /// Returns the delivery of an entry of the log with this number. The same entry always has the same id, and another entry
 /// another one, also after a store went back.
-pub fn entry_delivery(url: &str, log: u64, line: &LogLine) -> DeliveryDraft {
+pub(crate) fn entry_delivery(url: &str, log: u64, line: &LogLine) -> DeliveryDraft {
     let text = line.text();
     delivery(url, &format!("log {log} {text}"), &line.entry.event(), line.at, &text)
 }
 
 /// Returns the delivery of a notice.
-pub fn notice_delivery(url: &str, notice: &Notice) -> DeliveryDraft {
+pub(crate) fn notice_delivery(url: &str, notice: &Notice) -> DeliveryDraft {
     let Notice { at, event, name, data, .. } = notice;
     delivery(url, &format!("notice {event} {name}"), event, *at, data)
 }
 
 /// Returns the delivery that tests a webhook. The version of the webhook makes it unique: queueing it gives the webhook the next
 /// one.
-pub fn test_delivery(url: &str, version: Version, now: Timestamp) -> DeliveryDraft {
+pub(crate) fn test_delivery(url: &str, version: Version, now: Timestamp) -> DeliveryDraft {
     delivery(url, &format!("test {version} {now}"), TEST_EVENT, now, "{}")
 }
 
 /// Returns the delivery: a session closes soon. `missing` are the expected members that have not filed.
-pub fn closing_delivery(
+pub(crate) fn closing_delivery(
     url: &str,
     session: &Session,
     filed: usize,
@@ -121,7 +121,7 @@ fn delivery(url: &str, cause: &str, event: &str, at: Timestamp, data: &str) -> D
 }
 
 /// Erases the name of a member from a delivery that has it. `None` if it has not.
-pub fn erase_from_delivery(
+pub(crate) fn erase_from_delivery(
     delivery: &Versioned<Delivery>,
     member: &MemberId,
 ) -> Option<DeliveryChange> {
@@ -154,7 +154,7 @@ pub fn erase_from_delivery(
 }
 
 /// Returns the notice: somebody applied.
-pub fn application_received(member: &Member) -> NoticeDraft {
+pub(crate) fn application_received(member: &Member) -> NoticeDraft {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Received<'a> {
@@ -165,7 +165,7 @@ pub fn application_received(member: &Member) -> NoticeDraft {
 }
 
 /// Returns the notice: a message is not delivered, and is not tried again by itself. `None` in other states.
-pub fn mail_undelivered(message: &Message) -> Option<NoticeDraft> {
+pub(crate) fn mail_undelivered(message: &Message) -> Option<NoticeDraft> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Undelivered<'a> {
@@ -183,7 +183,7 @@ pub fn mail_undelivered(message: &Message) -> Option<NoticeDraft> {
 }
 
 /// Returns the notice: the schedule convened no session for a window.
-pub fn schedule_skipped(window: &ScheduledWindow<'_>, reason: &str) -> NoticeDraft {
+pub(crate) fn schedule_skipped(window: &ScheduledWindow<'_>, reason: &str) -> NoticeDraft {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Skipped<'a> {
@@ -196,7 +196,7 @@ pub fn schedule_skipped(window: &ScheduledWindow<'_>, reason: &str) -> NoticeDra
 }
 
 /// Returns the notice: the store refuses commits, or takes them again. `occasion` names the refusal.
-pub fn store_condition(is_ready: bool, occasion: &str, reason: &str) -> NoticeDraft {
+pub(crate) fn store_condition(is_ready: bool, occasion: &str, reason: &str) -> NoticeDraft {
     #[derive(Serialize)]
     struct Condition<'a> {
         reason: &'a str,
@@ -207,18 +207,21 @@ pub fn store_condition(is_ready: bool, occasion: &str, reason: &str) -> NoticeDr
 
 /// Returns a delivery of `store.refused` for a store that does not answer, or is not ready, since this time. The delivery is kept in
 /// memory, since no store can keep it.
-pub fn outage_delivery(url: &str, since: Timestamp, reason: &str) -> DeliveryDraft {
+pub(crate) fn outage_delivery(url: &str, since: Timestamp, reason: &str) -> DeliveryDraft {
     let notice = store_condition(false, "", reason);
     delivery(url, &format!("outage {since}"), STORE_REFUSED, since, &notice.data)
 }
 
 /// Returns the notice: the store is ready again, after an outage since this time.
-pub fn store_answers(since: Timestamp) -> NoticeDraft {
+pub(crate) fn store_answers(since: Timestamp) -> NoticeDraft {
     store_condition(true, &format!("outage {since}"), "the store is ready again")
 }
 
 /// Leases a delivery for an attempt, if it is due.
-pub fn lease_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> Option<DeliveryChange> {
+pub(crate) fn lease_delivery(
+    delivery: &Versioned<Delivery>,
+    now: Timestamp,
+) -> Option<DeliveryChange> {
     let record = &delivery.record;
     let due = record.state == DeliveryState::Queued && record.due_at <= now;
     due.then(|| DeliveryChange {
@@ -234,7 +237,7 @@ pub fn lease_delivery(delivery: &Versioned<Delivery>, now: Timestamp) -> Option<
 }
 
 /// Records the outcome of the attempt that the delivery was leased for.
-pub fn settle_delivery(
+pub(crate) fn settle_delivery(
     leased: &DeliveryChange,
     outcome: Result<(), DeliveryFault>,
     now: Timestamp,
@@ -264,7 +267,7 @@ pub fn settle_delivery(
 }
 
 /// Queues a delivery again, in any state, for its first attempt now. The receiver recognizes it by its id.
-pub fn retry_delivery(
+pub(crate) fn retry_delivery(
     delivery: &Versioned<Delivery>,
     now: Timestamp,
     by: &Actor,

@@ -59,7 +59,7 @@ pub use observer::{Commit, CommitTask, CommittedRecord, Observer};
 pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage, Reminded};
 pub use overview::{
-    Board, ComparedMember, Comparison, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, News,
+    Board, ComparedMember, MemberComparison, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, News,
     Overview, ResultPoint, SubjectNews, SubjectTrend,
 };
 pub use policy::{Policy, PolicyQuestion};

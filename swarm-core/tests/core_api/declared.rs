@@ -11,8 +11,8 @@ use swarm_core::domain::{
 };
 use swarm_core::json::write;
 use swarm_core::rules::{
-    Basis, Draft, Position, Submission, Warning, aggregate, compose, distance_from_others, judge,
-    preflight, record_outcome, scores, standing,
+    Basis, Draft, RankedPosition, Submission, Warning, aggregate, compose, distance_from_others,
+    judge, preflight, record_outcome, scores, standing,
 };
 use swarm_core::store::Versioned;
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
@@ -327,7 +327,7 @@ fn distance_from_others_is_that_of_places_and_needs_a_mean() {
     for (method, expected) in [(Method::Mean, Some(-4.0)), (Method::WeightedMedian, None)] {
         let session = declared(&stances, method);
         let snapshot = aggregate(&session, &filed(&session, &said), Timestamp::EPOCH);
-        let own = Position::of(
+        let own = RankedPosition::of(
             session.declaration.scale(),
             &stance("no"),
             Confidence::parse(0.5).unwrap(),

@@ -49,7 +49,7 @@ const ALONE_AFTER: Duration = Duration::from_secs(1);
 const PLACES: usize = 512;
 
 task_local! {
-    static CLIENT: Arc<Client>;
+    static CLIENT: Arc<ClientShare>;
 }
 
 /// The number of processors.
@@ -64,7 +64,7 @@ pub struct Scheduler(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     /// Clients with a connection, a request or a job.
-    clients: Mutex<HashMap<u64, Weak<Client>>>,
+    clients: Mutex<HashMap<u64, Weak<ClientShare>>>,
     start: Instant,
     /// The key of the client that was polled last.
     last: AtomicU64,
@@ -82,7 +82,7 @@ impl Default for Scheduler {
 impl Scheduler {
     /// The client with this address: the same one while it has a connection, a request, a job or bytes in
     /// flight. Must be called within a runtime.
-    pub fn client(&self, address: IpAddr) -> Arc<Client> {
+    pub fn client(&self, address: IpAddr) -> Arc<ClientShare> {
         let key = key(address);
         let mut clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key).and_then(Weak::upgrade) {
@@ -92,7 +92,7 @@ impl Scheduler {
         if clients.len() == clients.capacity() {
             clients.retain(|_, client| client.strong_count() > 0);
         }
-        let client = Arc::new(Client {
+        let client = Arc::new(ClientShare {
             key,
             polls: Semaphore::new(Handle::current().metrics().num_workers()),
             busy: AtomicU64::new(0),
@@ -130,7 +130,7 @@ fn key(address: IpAddr) -> u64 {
 
 /// The shares of one client.
 #[derive(Debug)]
-pub struct Client {
+pub struct ClientShare {
     key: u64,
     /// Limits concurrent polls to the number of threads, in the order of wake-ups.
     polls: Semaphore,
@@ -145,7 +145,7 @@ pub struct Client {
     scheduler: Scheduler,
 }
 
-impl Client {
+impl ClientShare {
     /// Runs a connection or a request of this client to its end, with a permit for each poll.
     pub async fn run<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
         let client = Arc::clone(&self);

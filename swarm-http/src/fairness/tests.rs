@@ -8,12 +8,12 @@ use super::*;
 
 type Log = Arc<Mutex<Vec<usize>>>;
 
-fn client(scheduler: &Scheduler, number: u8) -> Arc<Client> {
+fn client(scheduler: &Scheduler, number: u8) -> Arc<ClientShare> {
     scheduler.client([192, 0, 2, number].into())
 }
 
 /// A connection that is always ready; each poll takes the time `each`.
-async fn busy(number: usize, each: Duration, client: Arc<Client>, log: Log) {
+async fn busy(number: usize, each: Duration, client: Arc<ClientShare>, log: Log) {
     let charged = Arc::clone(&client);
     let work = poll_fn(|cx| {
         log.lock().unwrap().push(number);
@@ -131,7 +131,7 @@ async fn client_beside_others_has_a_share_of_the_calls_of_the_store() {
     for _ in 0..2 * TURNS {
         let begun = Arc::clone(&begun);
         tasks.spawn(one.clone().run(async move {
-            let _turn = Client::turn().await;
+            let _turn = ClientShare::turn().await;
             begun.fetch_add(1, Ordering::Relaxed);
             pending::<()>().await;
         }));
@@ -139,7 +139,7 @@ async fn client_beside_others_has_a_share_of_the_calls_of_the_store() {
     yield_now().await;
     assert_eq!(begun.load(Ordering::Relaxed), TURNS as u64);
     // Those of the other client do not wait for them.
-    assert!(timeout(MAX_WAIT / 2, other.run(Client::turn())).await.is_ok());
+    assert!(timeout(MAX_WAIT / 2, other.run(ClientShare::turn())).await.is_ok());
     advance(MAX_WAIT).await;
     yield_now().await;
     assert_eq!(begun.load(Ordering::Relaxed), 2 * TURNS as u64, "none waits for long");

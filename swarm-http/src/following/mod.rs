@@ -13,7 +13,7 @@ use swarm_core::service::{LogPage, LogQuery};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep_until};
 
-use crate::fairness::Client;
+use crate::fairness::ClientShare;
 use crate::tenants::ServedTenant;
 use crate::workers::WorkerPool;
 
@@ -34,7 +34,7 @@ pub(crate) struct Followers {
 pub(crate) struct Place {
     _permits: Vec<OwnedSemaphorePermit>,
     /// Kept alive, so that its share is not reset when it reconnects.
-    _client: Option<Arc<Client>>,
+    _client: Option<Arc<ClientShare>>,
 }
 
 impl Default for Followers {
@@ -56,7 +56,7 @@ impl Followers {
 
     /// A place for a follower of the current client; `None` if all are taken.
     pub(crate) fn place(&self) -> Option<Place> {
-        let client = Client::current();
+        let client = ClientShare::current();
         let of_client = client.iter().map(|client| client.places());
         let permits = of_client
             .chain([&self.places])

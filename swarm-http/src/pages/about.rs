@@ -4,7 +4,7 @@
 use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::STANCES;
-use swarm_core::rules::{self, Position};
+use swarm_core::rules::{self, RankedPosition};
 
 use super::charts::signed;
 use super::frame::{Frame, SiteContext, html};
@@ -81,11 +81,11 @@ impl Example {
     fn new() -> Self {
         let rank = |name: &str| STANCES.iter().find(|(stance, _)| *stance == name).map(|it| it.1);
         let ranks = EXAMPLE.map(|(name, _)| rank(name).unwrap_or_default());
-        let positions = EXAMPLE.map(|(name, confidence)| Position {
+        let positions = EXAMPLE.map(|(name, confidence)| RankedPosition {
             rank: rank(name).unwrap_or_default().into(),
             confidence,
         });
-        let product = |position: &Position| position.rank * position.confidence;
+        let product = |position: &RankedPosition| position.rank * position.confidence;
         let rows = EXAMPLE.iter().zip(ranks).zip(&positions);
         let rows = rows.map(|(((name, confidence), rank), position)| Row {
             stance: stance::word(name, None),

@@ -3,7 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{Day, StanceScale};
-use swarm_core::rules::committee::PublicTake;
+use swarm_core::rules::committee::PublicCommitteeTake;
 use swarm_core::{CommitteeRefusal, Resource};
 
 use super::charts::stance_field;
@@ -162,7 +162,7 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     Ok(html(StatusCode::OK, &page))
 }
 
-fn row(take: &PublicTake) -> StanceRow {
+fn row(take: &PublicCommitteeTake) -> StanceRow {
     StanceRow {
         who: Person { name: take.member_id.to_string(), href: None },
         take: None,
@@ -172,7 +172,7 @@ fn row(take: &PublicTake) -> StanceRow {
     }
 }
 
-fn view(take: &PublicTake, times: TimeFormatter) -> TakeView {
+fn view(take: &PublicCommitteeTake, times: TimeFormatter) -> TakeView {
     TakeView {
         member: take.member_id.to_string(),
         stance: stance::word(take.stance.as_str(), Some(take.confidence)),

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use swarm_core::domain::{Confidence, SessionSummary, Snapshot, Stance, StanceScale};
-use swarm_core::rules::{Position, PublicTake};
+use swarm_core::rules::{PublicTake, RankedPosition};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Refusal, Session, TakeId, Tenant};
 
@@ -40,7 +40,7 @@ pub(super) struct Voice<'a> {
 
 /// The rank of a stance on the scale of the service, −2 to 2.
 fn rank_of(scale: &StanceScale, stance: &Stance, confidence: Confidence) -> Option<f64> {
-    Position::of(scale, stance, confidence).map(|position| position.rank)
+    RankedPosition::of(scale, stance, confidence).map(|position| position.rank)
 }
 
 /// The voices of a session with this scale, as far as they are not sealed.

@@ -8,7 +8,7 @@ use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{MemberState, SessionState, SessionSummary, SubjectId};
 use swarm_core::rules::{
-    Counting, MemberFigures, Position, ScoreFilter, member_figures, stance_changes,
+    Counting, MemberFigures, RankedPosition, ScoreFilter, member_figures, stance_changes,
 };
 use swarm_core::service::TakeInSession;
 use swarm_core::store::SessionList;
@@ -256,12 +256,12 @@ pub(super) fn open(takes: &[TakeInSession]) -> Vec<OpenTake> {
 
 impl OpenTake {
     /// The position of the stance, if it has a rank.
-    fn position(&self) -> Option<Position> {
-        Position::of_take(self.session.declaration.scale(), &self.take)
+    fn position(&self) -> Option<RankedPosition> {
+        RankedPosition::of_take(self.session.declaration.scale(), &self.take)
     }
 
     /// The position of the stance, if the take counts in a snapshot.
-    pub(super) fn counted(&self) -> Option<Position> {
+    pub(super) fn counted(&self) -> Option<RankedPosition> {
         let counts = self.counting == Some(Counting::Counted) && self.session.counts();
         self.position().filter(|_| counts)
     }
@@ -354,7 +354,7 @@ fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> Strin
 
 /// A row of the table; `None` for a stance that the chart does not show.
 fn row(filed: &OpenTake, times: TimeFormatter) -> Option<(Markup, String, f64)> {
-    let Position { confidence, .. } = filed.position()?;
+    let RankedPosition { confidence, .. } = filed.position()?;
     let stance = filed.take.draft().stance.as_str().to_owned();
     Some((times.day(filed.session.date), stance, confidence))
 }
@@ -362,7 +362,7 @@ fn row(filed: &OpenTake, times: TimeFormatter) -> Option<(Markup, String, f64)> 
 /// The takes with known stances, oldest first, as a chart.
 fn line_chart(takes: &[&OpenTake], times: TimeFormatter) -> Option<Markup> {
     let point = |filed: &&OpenTake| {
-        let Position { rank, confidence } = filed.position()?;
+        let RankedPosition { rank, confidence } = filed.position()?;
         let day = times.day_text(filed.session.date);
         Some(Point {
             rank,

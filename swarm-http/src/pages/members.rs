@@ -10,7 +10,7 @@ use std::sync::Arc;
 use askama::Template;
 use http::StatusCode;
 use swarm_core::rules::{MIN_SCORED, RankedMember, Ranking, ScoreFilter};
-use swarm_core::service::{ComparedMember, Comparison};
+use swarm_core::service::{ComparedMember, MemberComparison};
 use swarm_core::{Member, MemberId};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -119,7 +119,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 }
 
 /// The highest id of those compared, if there are more members.
-fn last_of(comparison: &Comparison) -> Option<&MemberId> {
+fn last_of(comparison: &MemberComparison) -> Option<&MemberId> {
     let ids = comparison.members.iter().map(|compared| &compared.member.id);
     ids.max().filter(|_| comparison.is_cut)
 }

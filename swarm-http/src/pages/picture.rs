@@ -5,7 +5,7 @@
 use http::StatusCode;
 use swarm_core::Session;
 use swarm_core::domain::{Figures, Method, SessionState};
-use swarm_core::rules::{Position, PublicTake, resolve};
+use swarm_core::rules::{PublicTake, RankedPosition, resolve};
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Rect, Transform};
 
 use super::charts::{Counts, STANCES, signed, tone_of};
@@ -61,7 +61,7 @@ struct Card {
     figure: Figure,
     /// Up to two lines below: `9 of 11 agree`, `22 of 24 members filed`.
     lines: Vec<String>,
-    positions: Vec<Position>,
+    positions: Vec<RankedPosition>,
     /// The text that replaces the field if there are no positions.
     empty: &'static str,
     /// The members of each stance.
@@ -104,14 +104,15 @@ impl Card {
         let (positions, counts) = match snapshot {
             Some(snapshot) => {
                 let stances = snapshot.quotes.iter().map(|quote| &quote.stance);
-                let position = |quote| Position::of_quote(scale, quote);
+                let position = |quote| RankedPosition::of_quote(scale, quote);
                 let positions = snapshot.quotes.iter().filter_map(position).collect();
                 (positions, Counts::of_each(scale, stances))
             }
             None => {
                 let stances = open.clone().map(|take| &take.draft().stance);
                 let open = open.clone();
-                let positions = open.filter_map(|take| Position::of_take(scale, take)).collect();
+                let positions =
+                    open.filter_map(|take| RankedPosition::of_take(scale, take)).collect();
                 (positions, Counts::of_each(scale, stances))
             }
         };
@@ -306,7 +307,7 @@ fn column(rank: f32) -> f32 {
 }
 
 /// The places of the first dots: those that would overlap are moved right, up to the next column.
-fn places(positions: &[Position]) -> Vec<(f32, f32)> {
+fn places(positions: &[RankedPosition]) -> Vec<(f32, f32)> {
     let mut places: Vec<(f32, f32)> = Vec::new();
     for position in positions.iter().take(MAX_DOTS) {
         let confidence = position.confidence.clamp(0.0, 1.0) as f32;
@@ -356,7 +357,7 @@ mod tests {
     }
 
     fn card(subject: &str, members: i32) -> Card {
-        let position = |nth: i32| Position {
+        let position = |nth: i32| RankedPosition {
             rank: f64::from(nth % 5 - 2),
             confidence: f64::from(nth) / 5_000.0,
         };

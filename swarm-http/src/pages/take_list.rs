@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use swarm_core::domain::StanceScale;
-use swarm_core::rules::{Position, PublicTake};
+use swarm_core::rules::{PublicTake, RankedPosition};
 use swarm_core::{Session, TakeId};
 
 use super::lists::{TakeView, number_param, part_title};
@@ -94,7 +94,7 @@ impl TakeSide {
 /// The side of a take in a session with this scale.
 fn side(scale: &StanceScale, take: &PublicTake) -> TakeSide {
     let Some(take) = take.open() else { return TakeSide::Sealed };
-    match Position::of_take(scale, take).map(|position| position.rank) {
+    match RankedPosition::of_take(scale, take).map(|position| position.rank) {
         Some(rank) if rank > 0.0 => TakeSide::For,
         Some(rank) if rank < 0.0 => TakeSide::Against,
         Some(_) => TakeSide::Neutral,

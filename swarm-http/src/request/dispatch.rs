@@ -17,7 +17,7 @@ use tracing::field::Empty;
 use crate::Site;
 use crate::budget::{BudgetExhausted, InFlight};
 use crate::cache::CacheRequest;
-use crate::fairness::Client;
+use crate::fairness::ClientShare;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, ErrorForm, Reply, SERVICE_LINKS, SWARM_HINT};
@@ -129,7 +129,7 @@ struct AnswerOptions {
 fn charge_budget(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted> {
     let alone = InFlight::new(answer.body.len());
     let in_flight = answer.encodings.as_ref().map_or(&alone, |encodings| encodings.in_flight());
-    let body = site.budget.hold(answer.body, in_flight, Client::current())?;
+    let body = site.budget.hold(answer.body, in_flight, ClientShare::current())?;
     Ok(Answer { body, ..answer })
 }
 
@@ -188,7 +188,7 @@ fn unknown_host(origin: &Origin) -> ApiError {
 /// there is one; otherwise a refusal is logged with the client of the connection.
 async fn log_and_count(
     site: &Site,
-    (id, client, form): (RequestId, Option<Arc<Client>>, &ErrorForm),
+    (id, client, form): (RequestId, Option<Arc<ClientShare>>, &ErrorForm),
     method: &Method,
     (route, submitted): (&'static str, Option<Submitted>),
     answer: impl Future<Output = Answer> + Send,
@@ -220,7 +220,7 @@ async fn log_and_count(
         let error = problem.map(Problem::code);
         let hint = problem.and_then(|_| answer.header(&SWARM_HINT));
         let (status, micros) = (answer.status.as_u16(), took.as_micros() as u64);
-        let client = problem.and_then(|_| client.or_else(Client::current));
+        let client = problem.and_then(|_| client.or_else(ClientShare::current));
         let client = client.map(|client| client.address());
         tracing::info!(status, micros, error, hint, client, "answered");
         id.set_header(&mut answer);
@@ -340,7 +340,7 @@ where
     let is_long = matches!(route.work, Work::Long | Work::CachedLong)
         || (max_values.is_some() && sent.len() > MAX_PARSED_INLINE);
     // Long ones have a share of the worker pool.
-    let _turn = if is_long { None } else { Client::turn().await };
+    let _turn = if is_long { None } else { ClientShare::turn().await };
     let minted = is_dry_run.then_some(route.mints);
     let base = jobs.config().base_path();
     let answer = match cache_request {

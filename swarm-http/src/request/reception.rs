@@ -8,7 +8,7 @@ use swarm_core::wire::RequestError;
 
 use crate::Site;
 use crate::budget::{BodyReservation, BudgetExhausted, SMALL};
-use crate::fairness::Client;
+use crate::fairness::ClientShare;
 use crate::response::ApiError;
 use crate::tenants::ServedTenant;
 
@@ -41,7 +41,7 @@ impl<'a> MemoryGate<'a> {
             Credential::Operator(_) => true,
             _ => false,
         };
-        let (client, budget) = (Client::current(), &self.site.budget);
+        let (client, budget) = (ClientShare::current(), &self.site.budget);
         Ok(self.held.get_or_insert_with(|| budget.body(client, is_known)))
     }
 }

@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{committee, log, members, sessions, takes};
 use crate::budget::InFlight;
-use crate::fairness::Client;
+use crate::fairness::ClientShare;
 use crate::following::Place;
 use crate::pages::files::csv_text;
 use crate::request::RequestContext;
@@ -108,7 +108,7 @@ async fn answer(list: List, request: RequestContext, form: Form) -> Reply {
         first: pages.clone(),
         pages,
         text: Text { form, columns: None, gzip: gzip.then(new_encoder) },
-        client: Client::current(),
+        client: ClientShare::current(),
         state: State::Begins,
         _place: place,
     };
@@ -158,7 +158,7 @@ struct FileStream {
     first: Pages,
     pages: Pages,
     text: Text,
-    client: Option<Arc<Client>>,
+    client: Option<Arc<ClientShare>>,
     state: State,
     _place: Place,
 }
@@ -188,7 +188,7 @@ impl FileStream {
             }
             (made, file)
         });
-        let (made, file) = Client::scope(client.clone(), made).await;
+        let (made, file) = ClientShare::scope(client.clone(), made).await;
         match made {
             Err(interrupted) => Some((Err(interrupted), file)),
             Ok(part) => Some((held(&request, part, client).await, file)),
@@ -220,7 +220,7 @@ impl FileStream {
 async fn held(
     request: &RequestContext,
     part: Bytes,
-    client: Option<Arc<Client>>,
+    client: Option<Arc<ClientShare>>,
 ) -> Result<Bytes, Interrupted> {
     let end = Instant::now() + MAX_WAIT;
     loop {

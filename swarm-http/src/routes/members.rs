@@ -12,7 +12,7 @@ use swarm_core::wire::Problem::{
 use swarm_core::{Invalid, MemberId, Refusal, Resource, rules, wire};
 use tokio::time::Instant;
 
-use crate::fairness::Client;
+use crate::fairness::ClientShare;
 use crate::request::RequestContext;
 use crate::request::command::Command;
 use crate::request::credential::Access::{Member, Operator, Public};
@@ -206,7 +206,7 @@ pub(crate) async fn apply(mut request: RequestContext) -> Reply {
     let day = tenant.now().await?.day();
     let (counts, most) = (&request.site.applications, tenant.quotas().applications_per_address);
     // Without client addresses there is nothing to count by.
-    let counted = Client::current().map(|it| counts.count(tenant.id(), it.key(), day, most));
+    let counted = ClientShare::current().map(|it| counts.count(tenant.id(), it.key(), day, most));
     let member_id = match &counted {
         Some(None) => tenant.apply_over_quota(application).await?,
         _ => tenant.apply(application).await?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::{Note, VerifierKey};
+use swarm_core::proof::note::{SignedNote, VerifierKey};
 use swarm_core::proof::tile::{read_entries_tile, read_hashes_tile};
 use swarm_core::proof::tlog_proof::TlogProof;
 use swarm_core::proof::tree::TreeHash;
@@ -27,9 +27,9 @@ fn feed_has_the_checkpoint_of_what_is_published() {
     let ada = desk(client);
     let checkpoint = |feed: &str| {
         let note = feed.split_once("<tlog:checkpoint>")?.1.split_once("</tlog:checkpoint>")?.0;
-        Some(Note::parse(note).unwrap())
+        Some(SignedNote::parse(note).unwrap())
     };
-    let size = |note: &Note| Checkpoint::parse(note.text()).unwrap().size;
+    let size = |note: &SignedNote| Checkpoint::parse(note.text()).unwrap().size;
     let feed = || client.get("/feed.xml").expect(200);
     assert_eq!(checkpoint(&feed().text), None, "nothing is published");
     let publish = |session: u64| {
@@ -93,7 +93,7 @@ fn takes_are_proved_by_the_checkpoint_and_its_tiles() {
     let proof = TlogProof::parse(&text(&answer)).unwrap();
     assert!(proof.checkpoint.is_signed_by(&key));
     let entries = client.get("/swarm/log/checkpoint").expect(200);
-    let checkpoint = Checkpoint::parse(Note::parse(&text(&entries)).unwrap().text()).unwrap();
+    let checkpoint = Checkpoint::parse(SignedNote::parse(&text(&entries)).unwrap().text()).unwrap();
     let size = checkpoint.size;
     let (_, bytes) = tile(client, &format!("tile/entries/000.p/{size}"));
     let entries = read_entries_tile(&bytes).unwrap();
@@ -262,7 +262,7 @@ fn tile(client: &Client, path: &str) -> (HeaderMap, Vec<u8>) {
 }
 
 fn checkpoint(client: &Client) -> Checkpoint {
-    let note = Note::parse(&text(&client.get("/swarm/log/checkpoint").expect(200))).unwrap();
+    let note = SignedNote::parse(&text(&client.get("/swarm/log/checkpoint").expect(200))).unwrap();
     assert!(note.is_signed_by(&key(client)));
     Checkpoint::parse(note.text()).unwrap()
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use swarm_client::{
-    CommitteeTakeFields, Error, PublicTake, TakeFields, new_key, sign_take, verify_take,
+    CommitteeTakeFields, Error, ServedTake, TakeFields, new_key, sign_take, verify_take,
 };
 use swarm_core::domain::{MemberState, Salt, Signed, SubjectId};
 use swarm_core::json::Json;
@@ -60,8 +60,11 @@ fn member_joins_files_and_amends() {
     assert_eq!(takes, [client.take(TakeId(2)).unwrap()]);
 
     let record = client.get("/api/swarm/takes/2").unwrap();
-    let lines =
-        verify_take(&record.clone().into_object(), Some(&key.public_key().to_string()), Some(TakeId(2)));
+    let lines = verify_take(
+        &record.clone().into_object(),
+        Some(&key.public_key().to_string()),
+        Some(TakeId(2)),
+    );
     assert!(lines.unwrap().holds());
     assert!(client.diagnose(&record).unwrap().verified);
     let aurora = SubjectId::parse("aurora").unwrap();
@@ -89,10 +92,10 @@ fn member_keeps_the_salt_of_a_sealed_take() {
     let filed = client.submit(&token, &take).unwrap();
     let seal = filed.salt.unwrap().seal(&take);
     assert_eq!(client.submit(&token, &take).unwrap().salt, None, "of a replay");
-    let PublicTake::Sealed(sealed) = client.take(filed.id).unwrap() else { panic!("open") };
+    let ServedTake::Sealed(sealed) = client.take(filed.id).unwrap() else { panic!("open") };
     assert_eq!((sealed.id, &sealed.member_id, sealed.sealed), (filed.id, &member, seal));
     let (session, takes) = client.session(session.id).unwrap();
-    assert_eq!(takes, [PublicTake::Sealed(sealed)]);
+    assert_eq!(takes, [ServedTake::Sealed(sealed)]);
     let own = client.take_for(&token, filed.id).unwrap();
     let whole = own.open().unwrap();
     assert_eq!((whole.salt, &*whole.signed), (filed.salt, &take));

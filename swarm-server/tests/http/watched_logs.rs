@@ -11,7 +11,7 @@ use swarm_core::domain::{Actor, LogBefore, LogEntry, LogLine, Operation, Seq, Ti
 use swarm_core::json::write;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::log_key::ServerSecret;
-use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
+use swarm_core::proof::note::{KeyKind, NoteSigner, SignedNote};
 use swarm_core::proof::succession::Succession;
 use swarm_core::proof::tile::{entries_tile, hashes_tile, read_entries_tile};
 use swarm_core::proof::tree::{GrowingTree, TreeHash};
@@ -46,8 +46,8 @@ impl Log {
             let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
             log["entries"].as_array().unwrap().len()
         };
-        let note = || Note::parse(&client.get("/swarm/log/checkpoint").text).unwrap();
-        let size = |note: &Note| Checkpoint::parse(note.text()).unwrap().size as usize;
+        let note = || SignedNote::parse(&client.get("/swarm/log/checkpoint").text).unwrap();
+        let size = |note: &SignedNote| Checkpoint::parse(note.text()).unwrap().size as usize;
         wait_until("all is signed", || {
             client.get("/swarm/log/checkpoint").status == 200 && size(&note()) == all()
         });
@@ -103,7 +103,7 @@ impl Log {
         Self { entries: self.entries.iter().map(shifted).collect(), ..self.clone() }
     }
 
-    fn note(&self) -> Note {
+    fn note(&self) -> SignedNote {
         let mut tree = GrowingTree::default();
         self.entries.iter().for_each(|entry| tree.push(TreeHash::leaf(entry.as_bytes())));
         let origin = self.signer.verifier().name().to_owned();
@@ -533,7 +533,7 @@ fn watcher_goes_on_with_the_log_after_one_that_an_accepted_store_ended() {
     assert_eq!(last, whole.note().to_string(), "the last checkpoint stays served");
     let succession = client.get("/swarm/log/default/succession").expect(200).text;
     let text = format!("swarm log succession v1\n{}{}\n", whole.note().text(), next.key());
-    assert_eq!(Note::parse(&succession).unwrap().text(), text);
+    assert_eq!(SignedNote::parse(&succession).unwrap().text(), text);
     client.get("/swarm/log/default/2/succession").expect(404);
     client.get("/swarm/log/default/2/checkpoint").expect(200);
 
@@ -630,7 +630,7 @@ fn log_without_the_succession_of_the_one_before_ends_the_watch() {
     let url = next.serve(&served);
     watcher.expects(&url, 1, "another log: it is called");
     let place = |name: &str| served.join("default").join(name);
-    let put = |note: &Note| {
+    let put = |note: &SignedNote| {
         fs::create_dir_all(served.join("default")).unwrap();
         fs::write(place("succession"), note.to_string()).unwrap();
         fs::write(place("checkpoint"), seen.note().to_string()).unwrap();
@@ -875,7 +875,7 @@ fn policy_names_the_log_and_the_witnesses() {
     let mut note = log.note();
     let (seconds, text) = (now_millis() as u64 / 1_000, note.text().to_owned());
     note.push(witness.sign(&text, seconds));
-    let look = |note: &Note, flags: &[&str]| {
+    let look = |note: &SignedNote, flags: &[&str]| {
         let url = log.serve_with(&served, &note.to_string(), &log.entries);
         let state = tempfile::tempdir().unwrap();
         let state = state.path().to_str().unwrap();

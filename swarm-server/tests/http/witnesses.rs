@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use swarm_core::domain::AdminTokenHash;
-use swarm_core::proof::note::{Note, VerifierKey};
+use swarm_core::proof::note::{SignedNote, VerifierKey};
 use swarm_core::proof::tlog_proof::TlogProof;
 use swarm_redis_testing::wait_until;
 use tempfile::TempDir;
@@ -175,7 +175,7 @@ print(found.log_ok, found.ok, found.cosignature_count)
 "#;
 
 /// What `aics-tlog` finds in a checkpoint, of a log at this URL.
-fn counted(url: &str, note: &Note, key: &VerifierKey, quorum: usize, of: &[&str]) -> String {
+fn counted(url: &str, note: &SignedNote, key: &VerifierKey, quorum: usize, of: &[&str]) -> String {
     let mut command = Command::new(python());
     command.args(["-B", "-c", AICS_TLOG, url, &key.to_string(), &quorum.to_string()]).args(of);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -198,7 +198,7 @@ fn quorum_of_witnesses_by_others_is_counted_alike() {
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
     client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
     let size = entries(client);
-    let cosigned = |note: &Note| {
+    let cosigned = |note: &SignedNote| {
         let by = witnesses.iter().filter(|it| note.cosigned_at(&it.key).is_some());
         (by.count(), note.text().contains(&format!("\n{size}\n")))
     };
@@ -453,7 +453,7 @@ fn log_key(folder: &Arc<TempDir>) -> VerifierKey {
     VerifierKey::parse(manifest["logKey"].as_str().unwrap()).unwrap()
 }
 
-fn checkpoint(client: &Client) -> Option<Note> {
+fn checkpoint(client: &Client) -> Option<SignedNote> {
     let answer = client.get("/swarm/log/checkpoint");
-    (answer.status == 200).then(|| Note::parse(&answer.text).unwrap())
+    (answer.status == 200).then(|| SignedNote::parse(&answer.text).unwrap())
 }

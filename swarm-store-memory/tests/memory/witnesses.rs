@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use swarm_core::domain::{Actor, Attribution, Seq, SessionState, Subject};
 use swarm_core::json::Json;
 use swarm_core::proof::log_key::ServerSecret;
-use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
+use swarm_core::proof::note::{KeyKind, NoteSigner, SignedNote};
 use swarm_core::proof::tree::{TreeHash, verify_consistency};
 use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::LogQuery;
@@ -234,7 +234,7 @@ async fn written(tenant: &Tenant, log: &SignedLog, entries: u64) -> SignedCheckp
 }
 
 fn checkpoint(note: &str) -> SignedCheckpoint {
-    let note = Note::parse(note).unwrap();
+    let note = SignedNote::parse(note).unwrap();
     let checkpoint = swarm_core::proof::checkpoint::Checkpoint::parse(note.text()).unwrap();
     let key = ServerSecret::new([1; 32]).log_key(&checkpoint.origin).unwrap().verifier().clone();
     assert!(note.is_signed_by(&key));

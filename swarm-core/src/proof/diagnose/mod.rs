@@ -39,12 +39,12 @@ pub struct Diagnosis {
     /// The text that should have been signed; `None` if fields of it are missing or invalid.
     pub canonical: Option<String>,
     /// The mistakes; empty exactly when `verified` is true.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SigningMistake>,
 }
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct SigningMistake {
     /// The code of the mistake.
     pub code: Code,
     /// An explanation, and how to correct it.
@@ -60,7 +60,7 @@ pub fn diagnose_incomplete_take(body: &[u8]) -> Option<Diagnosis> {
     }
     let draft = TakeDraft::read(&mut fields.clone()).ok();
     let (_, invalid) = Signed::<TakeDraft>::read_leniently(fields).ok()?;
-    let finding = |fault: &Invalid| Finding {
+    let finding = |fault: &Invalid| SigningMistake {
         code: Code::InvalidField,
         message: format!("{}: {}", fault.field, fault.rule).into(),
     };
@@ -114,7 +114,7 @@ fn keys(
 fn mistakes<'a>(
     body: &SignedBody,
     keys: &'a [Decoded<PublicKey>],
-) -> (Option<&'a Decoded<PublicKey>>, Vec<Finding>) {
+) -> (Option<&'a Decoded<PublicKey>>, Vec<SigningMistake>) {
     let signature = encodings::signature(body.signature());
     let mut codes = signature.as_ref().map_or_else(Vec::new, |found| found.codes.clone());
     let found = signature.and_then(|found| Verifications::new(found.value).find(body, keys));
@@ -123,18 +123,18 @@ fn mistakes<'a>(
         None => (keys.first().filter(|key| !key.is_private()), vec![Code::Unknown]),
     };
     let Some(key) = key else {
-        let mut findings: Vec<_> = codes.into_iter().map(Finding::of).collect();
-        findings.push(Finding {
+        let mut findings: Vec<_> = codes.into_iter().map(SigningMistake::of).collect();
+        findings.push(SigningMistake {
             code: Code::InvalidField,
             message: encodings::key_fault(body.public_key().unwrap_or_default()).into(),
         });
         return (None, findings);
     };
     codes.extend(key.codes.iter().copied().chain(reading));
-    (Some(key), codes.into_iter().map(Finding::of).collect())
+    (Some(key), codes.into_iter().map(SigningMistake::of).collect())
 }
 
-impl Finding {
+impl SigningMistake {
     fn of(code: Code) -> Self {
         Self { code, message: code.message().into() }
     }

@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::rules::brief::{regime_on, snapshot_on};
 
 /// The maximum length of the preview of an earlier take, in characters (API.md, 8.2).
-pub const MAX_PREVIEW_CHARACTERS: usize = 600;
+const MAX_PREVIEW_CHARACTERS: usize = 600;
 
 /// The facts that all briefs of a day are composed from.
 #[derive(Clone, Debug)]

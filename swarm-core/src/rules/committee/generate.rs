@@ -133,7 +133,7 @@ pub fn scheduled(
 
 /// Returns whether there is an active member to read the briefs. Without one the schedule generates
 /// nothing; an operator still may.
-pub fn has_readers(members: &[MemberSource]) -> bool {
+pub(crate) fn has_readers(members: &[MemberSource]) -> bool {
     !members.is_empty()
 }
 

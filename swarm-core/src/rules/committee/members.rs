@@ -19,7 +19,7 @@ pub struct CommitteeMemberChange {
 }
 
 /// Creates an active member, with a key made from `random`.
-pub fn create_member(
+pub(crate) fn create_member(
     draft: &CommitteeMemberDraft,
     prefix: &KeyPrefix,
     random: [u8; 16],
@@ -41,7 +41,7 @@ pub fn create_member(
 }
 
 /// Replaces the key of a member, of either status, by one made from `random`.
-pub fn rotate_member_key(
+pub(crate) fn rotate_member_key(
     member: &Versioned<CommitteeMember>,
     prefix: &KeyPrefix,
     random: [u8; 16],
@@ -53,12 +53,12 @@ pub fn rotate_member_key(
 }
 
 /// Returns whether a member may read its briefs. A member that becomes inactive loses them at once.
-pub fn has_briefs(member: &CommitteeMember) -> bool {
+pub(crate) fn has_briefs(member: &CommitteeMember) -> bool {
     member.status == CommitteeStatus::Active
 }
 
 /// Sets the status of a member. Its key does not change.
-pub fn set_status(
+pub(crate) fn set_status(
     member: &Versioned<CommitteeMember>,
     status: CommitteeStatus,
     by: &Actor,
@@ -72,7 +72,7 @@ pub fn set_status(
 }
 
 /// Changes what is known of a member.
-pub fn update_member(
+pub(crate) fn update_member(
     member: &Versioned<CommitteeMember>,
     patch: &CommitteeMemberPatch,
     by: &Actor,

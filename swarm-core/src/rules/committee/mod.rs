@@ -8,16 +8,27 @@ mod prompt;
 mod refusal;
 mod sessions;
 
-pub use compose::{BriefSource, MAX_PREVIEW_CHARACTERS, MemberSource, compose};
-pub use generate::{
-    CommitteeDayChange, KnownDay, NewBriefs, day_to_generate, deadline, generate, has_readers,
-    is_due, scheduled, set_subject, set_synthesis, subject_for, until_due, withdraw,
-};
-pub use judge::{CommitteeBasis, CommitteeFiling, is_current, judge, read, stays_current};
-pub use members::{
-    CommitteeMemberChange, create_member, has_briefs, rotate_member_key, set_status, update_member,
-};
+pub use compose::{BriefSource, MemberSource};
+pub use generate::{CommitteeDayChange, KnownDay, NewBriefs};
+pub use judge::{CommitteeBasis, CommitteeFiling};
+pub use members::CommitteeMemberChange;
 pub use refusal::CommitteeRefusal;
-pub use sessions::{
-    CommitteeSession, PublicTake, SessionLine, counted, is_over, line, session, standing,
+pub use sessions::{CommitteeSession, PublicCommitteeTake, SessionLine};
+
+// For tests of this crate and of stores alone, without a promise.
+#[doc(hidden)]
+pub use self::{
+    compose::compose,
+    generate::{
+        day_to_generate, deadline, generate, is_due, scheduled, set_subject, set_synthesis,
+        subject_for, until_due, withdraw,
+    },
+    judge::{is_current, judge, read, stays_current},
+    sessions::{line, session},
+};
+
+pub(crate) use self::{
+    generate::has_readers,
+    members::{create_member, has_briefs, rotate_member_key, set_status, update_member},
+    sessions::{is_over, standing},
 };

@@ -39,13 +39,13 @@ pub struct CommitteeSession {
     /// As in [`SessionLine::synthesis`].
     pub synthesis: Option<String>,
     /// The takes that count, in the order of their commits; empty until the deadline has passed.
-    pub takes: Vec<PublicTake>,
+    pub takes: Vec<PublicCommitteeTake>,
 }
 
 /// The public view of a take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct PublicTake {
+pub struct PublicCommitteeTake {
     /// The member that it belongs to.
     pub member_id: CommitteeMemberId,
     /// The position taken.
@@ -100,14 +100,14 @@ pub fn session(
 }
 
 /// Returns whether the deadline has passed.
-pub fn is_over(made: &Generation, now: Timestamp) -> bool {
+pub(crate) fn is_over(made: &Generation, now: Timestamp) -> bool {
     now > made.deadline
 }
 
 /// Returns the takes that count: the newest take of each member on the session's subject, in the
 /// order of their commits. A change of the subject during the day therefore restarts the session:
 /// takes on the earlier subject do not count.
-pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
+pub(super) fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
     let mut newest = HashMap::new();
     let about = |take: &&Arc<CommitteeTake>| take.subject_id == made.subject_id;
     for (place, take) in standing(made, takes).iter().filter(about).enumerate() {
@@ -121,7 +121,7 @@ pub fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<Commi
 /// Returns the submissions of the day that do not belong to a withdrawn generation of its briefs.
 /// They are found by their position, not by their times, because a wrong clock is a reason to
 /// withdraw a day.
-pub fn standing<'a>(
+pub(crate) fn standing<'a>(
     made: &Generation,
     takes: &'a [Arc<CommitteeTake>],
 ) -> &'a [Arc<CommitteeTake>] {
@@ -165,8 +165,8 @@ fn summary(takes: &[Arc<CommitteeTake>]) -> String {
     }
 }
 
-fn published(take: &CommitteeTake) -> PublicTake {
-    PublicTake {
+fn published(take: &CommitteeTake) -> PublicCommitteeTake {
+    PublicCommitteeTake {
         member_id: take.member_id.clone(),
         stance: take.stance,
         confidence: take.confidence,

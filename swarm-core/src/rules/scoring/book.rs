@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::aggregate::Position;
+use super::super::aggregate::RankedPosition;
 use super::record::{Scored, figures};
 use super::session::{Forecast, crowd_forecast, forecast, lean};
 use super::{MemberRecord, Ranking, ScoreFigures};
@@ -57,7 +57,7 @@ impl ScoreBook {
             return;
         }
         let quotes = session.snapshot.as_ref().map_or(&[][..], |snapshot| &snapshot.quotes);
-        let position = |quote| Position::of_quote(scale, quote);
+        let position = |quote| RankedPosition::of_quote(scale, quote);
         let positions: Vec<_> = quotes.iter().filter_map(position).collect();
         let (Some(crowd), Some(_)) = (crowd_forecast(&positions), value) else { return };
         let slot = self.sessions.len();

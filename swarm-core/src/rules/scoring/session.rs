@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde::{Serialize, Serializer};
 
-use super::super::aggregate::{Position, number, rounded};
+use super::super::aggregate::{RankedPosition, number, rounded};
 use crate::domain::{MemberId, Quote, Session, SessionId, StanceScale, TakeId, ascending_sum};
 
 /// A forecast, and its squared distance from the outcome.
@@ -69,7 +69,7 @@ pub(super) fn outcome(value: f64) -> f64 {
 }
 
 /// Returns the part of a forecast that is not neutral, −1 to 1.
-pub(super) fn lean(position: Position) -> f64 {
+pub(super) fn lean(position: RankedPosition) -> f64 {
     position.rank / 2.0 * position.confidence
 }
 
@@ -79,7 +79,7 @@ pub(super) fn forecast(lean: f64) -> f64 {
 }
 
 /// Returns the forecast of the crowd; `None` without positions.
-pub(super) fn crowd_forecast(positions: &[Position]) -> Option<f64> {
+pub(super) fn crowd_forecast(positions: &[RankedPosition]) -> Option<f64> {
     let sum = ascending_sum(positions.iter().copied().map(lean));
     (!positions.is_empty()).then(|| forecast(sum / number(positions.len())))
 }
@@ -99,7 +99,7 @@ pub fn scores(
     value: f64,
     quotes: &[Quote],
 ) -> SessionScores {
-    let position = |quote: &Quote| Position::of_quote(scale, quote);
+    let position = |quote: &Quote| RankedPosition::of_quote(scale, quote);
     let positions: Vec<_> = quotes.iter().filter_map(position).collect();
     let normalized = scale.normalized(value);
     let crowd = crowd_forecast(&positions).map(|forecast| Forecast::of(forecast, normalized));

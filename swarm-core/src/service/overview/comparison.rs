@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::recent::Recent;
 use crate::domain::{Day, Member, MemberId, Session, SessionId, SessionState};
-use crate::rules::{Position, distance_from_others, is_against};
+use crate::rules::{RankedPosition, distance_from_others, is_against};
 use crate::service::{Error, Tenant};
 use crate::store::SessionQuery;
 
@@ -25,7 +25,7 @@ const PARTS: f64 = 1e9;
 /// The active members, in the order in which they joined.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Comparison {
+pub struct MemberComparison {
     /// The members.
     pub members: Vec<ComparedMember>,
     /// The number of results that they are compared over.
@@ -65,7 +65,7 @@ pub(super) struct Comparing {
     sums: HashMap<MemberId, Sums>,
     last: HashMap<MemberId, Day>,
     /// What was made of it, while that is current.
-    made: Option<Arc<Comparison>>,
+    made: Option<Arc<MemberComparison>>,
 }
 
 /// What a result says of each member.
@@ -207,7 +207,7 @@ impl Comparing {
         }
     }
 
-    pub(super) fn comparison(&mut self) -> Arc<Comparison> {
+    pub(super) fn comparison(&mut self) -> Arc<MemberComparison> {
         if let Some(made) = &self.made {
             return Arc::clone(made);
         }
@@ -221,7 +221,7 @@ impl Comparing {
             let joined = a.member.joined_at.cmp(&b.member.joined_at);
             joined.then_with(|| a.member.id.cmp(&b.member.id))
         });
-        let made = Comparison { members, results: self.results.len(), is_cut: self.is_cut };
+        let made = MemberComparison { members, results: self.results.len(), is_cut: self.is_cut };
         Arc::clone(self.made.insert(Arc::new(made)))
     }
 }
@@ -239,7 +239,7 @@ impl ResultOfMembers {
             let is_expected = expected.contains(&quote.member_id);
             sums.expected = usize::from(is_expected);
             sums.filed = sums.expected;
-            let Some(position) = Position::of_quote(scale, quote) else {
+            let Some(position) = RankedPosition::of_quote(scale, quote) else {
                 return (quote.member_id.clone(), sums);
             };
             if let Some(distance) = distance_from_others(position, figures) {

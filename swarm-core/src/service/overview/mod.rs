@@ -22,7 +22,7 @@ use crate::domain::{LogRow, Seq, SubjectId, Timestamp};
 use crate::store::LogPosition;
 
 pub use board::{Board, MAX_BOARD, ResultPoint, SubjectTrend};
-pub use comparison::{ComparedMember, Comparison, MAX_COMPARED, MAX_RESULTS};
+pub use comparison::{ComparedMember, MAX_COMPARED, MAX_RESULTS, MemberComparison};
 pub use news::{News, SubjectNews};
 pub use recent::MAX_ENTRIES;
 
@@ -57,7 +57,7 @@ impl Overview {
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn comparison(&mut self, tenant: &Tenant) -> Result<Arc<Comparison>, Error> {
+    pub async fn comparison(&mut self, tenant: &Tenant) -> Result<Arc<MemberComparison>, Error> {
         self.follow(tenant).await?;
         let comparing = match &mut self.comparing {
             Some(comparing) => comparing,

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::domain::{Invalid, Seq};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::{Note, VerifierKey};
+use crate::proof::note::{SignedNote, VerifierKey};
 use crate::proof::tree::TreeHash;
 
 /// A checkpoint that was signed, with the key that signed it.
@@ -14,13 +14,13 @@ pub struct SignedCheckpoint {
     /// The key.
     pub key: VerifierKey,
     /// The note, with its signature and those of witnesses.
-    pub note: Note,
+    pub note: SignedNote,
     /// What was signed.
     pub checkpoint: Checkpoint,
     /// The last checkpoint before it, of the same log and key, that witnesses cosigned.
-    pub cosigned: Option<Note>,
+    pub cosigned: Option<SignedNote>,
     /// The first checkpoint of the same log and key that has the last entry which changed what is published.
-    pub published: Option<Note>,
+    pub published: Option<SignedNote>,
 }
 
 /// What the line of a cosigned checkpoint before the last one begins with. The line has its note in base64.
@@ -45,13 +45,13 @@ impl SignedCheckpoint {
                 let (line, rest) = rest.split_once('\n').ok_or_else(invalid)?;
                 (published, note) = (Some(read_note(line)?), rest);
             } else {
-                let read = Self::new(VerifierKey::parse(key)?, Note::parse(note)?)?;
+                let read = Self::new(VerifierKey::parse(key)?, SignedNote::parse(note)?)?;
                 return Ok(Self { cosigned, published, ..read });
             }
         }
     }
 
-    pub(super) fn new(key: VerifierKey, note: Note) -> Result<Self, Invalid> {
+    pub(super) fn new(key: VerifierKey, note: SignedNote) -> Result<Self, Invalid> {
         let checkpoint = Checkpoint::parse(note.text())?;
         Ok(Self { key, note, checkpoint, cosigned: None, published: None })
     }
@@ -65,7 +65,7 @@ impl SignedCheckpoint {
     }
 
     /// Returns the last checkpoint that witnesses cosigned: this one, or one before it.
-    pub fn last_cosigned(&self) -> Option<&Note> {
+    pub fn last_cosigned(&self) -> Option<&SignedNote> {
         let is_cosigned = self.note.signatures().iter().any(|line| !line.is_of(&self.key));
         if is_cosigned { Some(&self.note) } else { self.cosigned.as_ref() }
     }
@@ -81,7 +81,7 @@ impl SignedCheckpoint {
     }
 
     /// The note without the signatures of witnesses.
-    pub(super) fn own_note(&self) -> Note {
+    pub(super) fn own_note(&self) -> SignedNote {
         let mut note = self.note.clone();
         note.remove(|line| !line.is_of(&self.key));
         note
@@ -90,7 +90,7 @@ impl SignedCheckpoint {
     /// The stored form: the key on a line, a line each with the cosigned checkpoint before it and with the one of what is
     /// published, if there are such, then the note.
     pub(super) fn text(&self) -> String {
-        let line = |note: &Note| STANDARD.encode(note.to_string());
+        let line = |note: &SignedNote| STANDARD.encode(note.to_string());
         let cosigned = self.cosigned.as_ref().map(|note| format!("{COSIGNED}{}\n", line(note)));
         let published = self.published.as_ref();
         let published = published.map(|note| format!("{PUBLISHED}{}\n", line(note)));
@@ -100,9 +100,9 @@ impl SignedCheckpoint {
 }
 
 /// Reads a note in base64.
-fn read_note(line: &str) -> Result<Note, Invalid> {
+fn read_note(line: &str) -> Result<SignedNote, Invalid> {
     let bytes = STANDARD.decode(line).map_err(|_| invalid())?;
-    Note::parse(&String::from_utf8(bytes).map_err(|_| invalid())?)
+    SignedNote::parse(&String::from_utf8(bytes).map_err(|_| invalid())?)
 }
 
 fn invalid() -> Invalid {

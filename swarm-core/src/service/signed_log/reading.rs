@@ -7,7 +7,7 @@ use super::{LastSigned, SignedCheckpoint, SignedLog};
 use crate::domain::{LogRow, Logged, Seq, TakeId};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::log_line;
-use crate::proof::note::{Note, NoteSigner, VerifierKey};
+use crate::proof::note::{NoteSigner, SignedNote, VerifierKey};
 use crate::proof::tile::{TileId, TilePath, entries_tile, hashes_tile};
 use crate::proof::tlog_proof::TlogProof;
 use crate::proof::tree::{Node, TreeHash, consistency, inclusion, root};
@@ -183,7 +183,7 @@ impl SignedLog {
     async fn proofs_under(
         &self,
         tree: &LastSigned,
-        checkpoint: &Note,
+        checkpoint: &SignedNote,
         seqs: &[Seq],
     ) -> Result<Vec<TlogProof>, Error> {
         let (size, mut wanted) = (tree.size.0, BTreeSet::new());

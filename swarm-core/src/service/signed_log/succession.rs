@@ -6,7 +6,7 @@ use super::{LastSigned, SignedCheckpoint, SignedLog};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{Invalid, LogBefore, LogEntry, Logged, Operation, Seq};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::Note;
+use crate::proof::note::SignedNote;
 use crate::proof::succession::Succession;
 use crate::service::{Error, log_rows, stored_document};
 use crate::store::{Collection, DocumentDraft};
@@ -15,16 +15,16 @@ use crate::store::{Collection, DocumentDraft};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedLog {
     /// Its last checkpoint.
-    pub last: Note,
+    pub last: SignedNote,
     /// The note, signed by its key, that names the log after it: a [`Succession`].
-    pub succession: Note,
+    pub succession: SignedNote,
 }
 
 impl EndedLog {
     /// Reads what [`text`](Self::text) wrote.
     pub(in crate::service) fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let last = Note::parse(&fields.text("last")?)?;
-        let succession = Note::parse(&fields.text("succession")?)?;
+        let last = SignedNote::parse(&fields.text("last")?)?;
+        let succession = SignedNote::parse(&fields.text("succession")?)?;
         if Succession::parse(succession.text())?.last != Checkpoint::parse(last.text())? {
             return Err(Invalid::new("succession", "must name the last checkpoint"));
         }

@@ -13,7 +13,7 @@ use crate::audit::{BundledTimestamp, MAX_TOKEN, read_token};
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{Digest, Invalid, LogEntry, LogRow, Logged, Seq, SessionAct, SessionState};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::Note;
+use crate::proof::note::SignedNote;
 use crate::proof::tree::TreeHash;
 use crate::service::{Error, stored_document};
 use crate::store::{Collection, DocumentDraft, DocumentQuery};
@@ -40,14 +40,14 @@ pub enum StampOutcome {
 /// A checkpoint with its token, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTimestamp {
-    checkpoint: Note,
+    checkpoint: SignedNote,
     token: Vec<u8>,
 }
 
 impl StoredTimestamp {
     /// Reads what [`text`](Self::text) wrote.
     pub(in crate::service) fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let checkpoint = Note::parse(&fields.text("checkpoint")?)?;
+        let checkpoint = SignedNote::parse(&fields.text("checkpoint")?)?;
         Checkpoint::parse(checkpoint.text())?;
         Ok(Self { checkpoint, token: read_token(&fields.text("token")?)? })
     }
@@ -116,7 +116,7 @@ impl SignedLog {
     pub(in crate::service) async fn timestamp_of(
         &self,
         rows: &[LogRow],
-        checkpoint: &Note,
+        checkpoint: &SignedNote,
     ) -> Result<Option<BundledTimestamp>, Error> {
         let Ok(of_bundle) = Checkpoint::parse(checkpoint.text()) else { return Ok(None) };
         let closings = rows.iter().filter(|row| closes(row)).map(|row| row.seq);

@@ -8,7 +8,7 @@ use super::signing::BATCH;
 use super::{SignedCheckpoint, SignedLog};
 use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionAct, SessionState};
 use crate::proof::checkpoint::Checkpoint;
-use crate::proof::note::{Note, NoteSignature};
+use crate::proof::note::{NoteSignature, SignedNote};
 use crate::proof::witness::{WitnessKey, add_checkpoint, read_cosignatures, read_size};
 use crate::service::{Error, log_rows};
 use crate::store::{Saved, TreeChange, TreeState};
@@ -222,7 +222,7 @@ fn closes(row: &LogRow) -> bool {
 
 /// The checkpoint to which a cosignature is added that came after the next checkpoint was signed: the one that other
 /// witnesses cosigned, if it is the same. `None` if a later one was cosigned.
-fn newer(cosigned: Option<&Note>, signed: &SignedCheckpoint) -> Option<Note> {
+fn newer(cosigned: Option<&SignedNote>, signed: &SignedCheckpoint) -> Option<SignedNote> {
     let Some(cosigned) = cosigned else { return Some(signed.note.clone()) };
     if cosigned.text() == signed.note.text() {
         return Some(cosigned.clone());

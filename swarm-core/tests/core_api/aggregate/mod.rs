@@ -12,7 +12,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::{Position, aggregate, distance_from_others, score};
+use swarm_core::rules::{RankedPosition, aggregate, distance_from_others, score};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 /// The fields of a take that aggregation uses.
@@ -183,7 +183,7 @@ proptest! {
         let snapshot = aggregate(&session(), &filed(&members, &[0]), Timestamp::EPOCH);
         let positions: Vec<_> = said
             .iter()
-            .map(|&(rank, hundredths)| Position {
+            .map(|&(rank, hundredths)| RankedPosition {
                 rank: rank.into(),
                 confidence: f64::from(hundredths) / 100.0,
             })

@@ -7,13 +7,13 @@ use swarm_core::audit::{BundledTimestamp, ProvenEntry, SessionBundle};
 use swarm_core::domain::{
     Actor, Attribution, Body, Bucket, Confidence, Declaration, LogEntry, LogLine, MemberAct,
     MemberEntry, MemberId, MemberStatus, MemoUrl, Method, Nonce, OutcomeDraft, OutcomeSource,
-    OutcomeValue, PublicKey, QuestionPatch, QuestionText, RankedStance, Revision, Roster,
-    RosterEntry, Salt, Seq, Session, SessionDraft, SessionId, SessionPatch, SessionState, Stance,
-    StanceScale, Take, TakeDraft, TakeId, TakeOnFile, Timestamp, Version, Weight, Weights,
+    OutcomeValue, QuestionPatch, QuestionText, RankedStance, Revision, Roster, RosterEntry, Salt,
+    Seq, Session, SessionDraft, SessionId, SessionPatch, SessionState, Stance, StanceScale, Take,
+    TakeDraft, TakeId, TakeOnFile, Timestamp, Version, Weight, Weights,
 };
 use swarm_core::json::write;
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::{KeyKind, Note, NoteSigner};
+use swarm_core::proof::note::{KeyKind, NoteSigner, SignedNote};
 use swarm_core::proof::tree::{self, Node, TreeHash};
 use swarm_core::proof::{KeyPair, opening_entry, take_entry};
 use swarm_core::rules::{self, SessionChange, TakeMarks};
@@ -379,7 +379,7 @@ impl Desk {
     }
 
     /// The signed checkpoint of the whole log.
-    pub(crate) fn checkpoint(&self) -> Note {
+    pub(crate) fn checkpoint(&self) -> SignedNote {
         let (origin, size) = (self.origin.clone(), self.lines.len() as u64);
         let root = tree::root(size, self.read()).unwrap();
         Checkpoint { origin, size, root }.sign(&self.signer())
@@ -406,7 +406,7 @@ impl Desk {
     }
 
     /// The bundle of the session, under this checkpoint.
-    pub(crate) fn bundle_under(&self, checkpoint: Note) -> String {
+    pub(crate) fn bundle_under(&self, checkpoint: SignedNote) -> String {
         let entries = self.lines.iter().filter(|line| self.concerns(line)).map(|line| {
             let index = line.seq.0 - 1;
             ProvenEntry { entry: line.text(), index, proof: self.proof(index) }

@@ -6,6 +6,7 @@ mod citations;
 mod guides;
 mod modules;
 mod paths;
+mod public_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::slice::from_ref;
 
-use crate::layering::paths::{Import, imports, inline};
+use crate::layering::paths::{Import, Visibility, imports, inline};
 use crate::layering::without_comments;
 
 /// The path of a module or an item from the root of its crate.
@@ -71,7 +71,8 @@ impl Modules {
     fn uses(&self) -> Vec<(Location, Location)> {
         let mut uses = Vec::new();
         for (module, code) in &self.code {
-            let imports = imports(code).into_iter().filter(|import| !import.passed_on);
+            let imports = imports(code).into_iter();
+            let imports = imports.filter(|import| import.visibility == Visibility::Private);
             for path in imports.map(|import| import.path).chain(inline(code)) {
                 if let Some(target) = self.absolute(module, &path) {
                     uses.push((module.clone(), self.definer(&target, 0)));
@@ -79,6 +80,26 @@ impl Modules {
             }
         }
         uses
+    }
+
+    /// The types that other crates can name, each with the module that defines it. A public item is one that is reachable,
+    /// because the compiler warns of any other (`unreachable_pub`). Those that a macro defines are found by their re-exports.
+    pub(crate) fn public_types(&self) -> BTreeSet<(String, String)> {
+        let mut found = BTreeSet::new();
+        for (module, code) in &self.code {
+            for name in code.lines().filter_map(declared_type) {
+                found.insert((name.to_owned(), module.join("/")));
+            }
+            for Import { path, name, visibility } in imports(code) {
+                if visibility == Visibility::Public
+                    && is_type(&name)
+                    && let Some(target) = self.absolute(module, &path)
+                {
+                    found.insert((name, self.definer(&target, 0).join("/")));
+                }
+            }
+        }
+        found
     }
 
     /// A path from the root of the crate; `None` when it leads out of the crate.
@@ -117,6 +138,19 @@ impl Modules {
         }
         module
     }
+}
+
+/// The name of the type that a line declares as public.
+fn declared_type(line: &str) -> Option<&str> {
+    let line = line.trim_start().strip_prefix("pub ")?;
+    let (keyword, rest) = line.split_once(' ')?;
+    let name = rest.split(|it: char| !it.is_alphanumeric()).next()?;
+    let is_declared = ["struct", "enum", "union", "trait", "type"].contains(&keyword);
+    (is_declared && is_type(name)).then_some(name)
+}
+
+fn is_type(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_uppercase()) && name.contains(char::is_lowercase)
 }
 
 fn read_folder(folder: &Path, module: &Location, code: &mut BTreeMap<Location, String>) {

@@ -4,8 +4,27 @@
 pub(crate) struct Import {
     pub(crate) path: Vec<String>,
     pub(crate) name: String,
-    /// Whether the import is a re-export, `pub use`.
-    pub(crate) passed_on: bool,
+    pub(crate) visibility: Visibility,
+}
+
+/// Who sees an imported name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    Private,
+    /// A re-export within the crate, such as `pub(crate) use`.
+    Restricted,
+    Public,
+}
+
+impl Visibility {
+    /// Of what stands before `use`; `None` if it is no statement.
+    fn of(before: &str) -> Option<Self> {
+        match before {
+            "" => Some(Self::Private),
+            "pub" => Some(Self::Public),
+            _ => before.starts_with("pub").then_some(Self::Restricted),
+        }
+    }
 }
 
 /// The imports of a source file.
@@ -13,21 +32,21 @@ pub(crate) fn imports(code: &str) -> Vec<Import> {
     let mut found = Vec::new();
     for (start, keyword) in code.match_indices("use ") {
         let before = code[..start].rsplit(['\n', ';']).next().unwrap_or_default().trim();
-        if before.is_empty() || before.starts_with("pub") {
+        if let Some(visibility) = Visibility::of(before) {
             let tree = code[start + keyword.len()..].split(';').next().unwrap_or_default();
-            expand(tree, &[], !before.is_empty(), &mut found);
+            expand(tree, &[], visibility, &mut found);
         }
     }
     found
 }
 
 /// Expands a tree of imports.
-fn expand(tree: &str, prefix: &[String], passed_on: bool, found: &mut Vec<Import>) {
+fn expand(tree: &str, prefix: &[String], visibility: Visibility, found: &mut Vec<Import>) {
     if let Some((head, branches)) = tree.split_once('{') {
         let prefix: Vec<String> = prefix.iter().cloned().chain(segments(head)).collect();
         let branches = branches.rsplit_once('}').map_or(branches, |(inside, _)| inside);
         for branch in split_outside_braces(branches) {
-            expand(branch, &prefix, passed_on, found);
+            expand(branch, &prefix, visibility, found);
         }
         return;
     }
@@ -39,7 +58,7 @@ fn expand(tree: &str, prefix: &[String], passed_on: bool, found: &mut Vec<Import
     // Ignore globs: inline modules of tests and macros use them for their parent.
     if let Some(last) = path.last().filter(|last| *last != "*") {
         let name = alias.map_or(last.as_str(), str::trim).to_owned();
-        found.push(Import { path, name, passed_on });
+        found.push(Import { path, name, visibility });
     }
 }
 

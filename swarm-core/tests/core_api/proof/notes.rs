@@ -6,7 +6,7 @@ use std::path::Path;
 
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::log_key::ServerSecret;
-use swarm_core::proof::note::{KeyKind, Note, NoteSignature, NoteSigner, VerifierKey};
+use swarm_core::proof::note::{KeyKind, NoteSignature, NoteSigner, SignedNote, VerifierKey};
 use swarm_core::proof::succession::Succession;
 use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
@@ -68,7 +68,10 @@ fn succession_names_the_log_after_one_that_ended() {
     let key = log_key();
     let note = succession.sign(&key);
     assert!(note.is_signed_by(key.verifier()));
-    assert_eq!(Succession::parse(Note::parse(&note.to_string()).unwrap().text()), Ok(succession));
+    assert_eq!(
+        Succession::parse(SignedNote::parse(&note.to_string()).unwrap().text()),
+        Ok(succession)
+    );
     assert!(Checkpoint::parse(&text).is_err(), "it does not pass for a checkpoint");
     let lines: Vec<_> = text.lines().collect();
     for place in 0..lines.len() {
@@ -106,7 +109,7 @@ fn a_checkpoint_of_an_empty_log_is_signed() {
     let checkpoint = Checkpoint { origin: ORIGIN.to_owned(), size: 0, root: TreeHash::empty() };
     let note = checkpoint.sign(&log_key());
     assert_eq!(note.to_string(), EMPTY);
-    assert_eq!(Note::parse(EMPTY), Ok(note.clone()));
+    assert_eq!(SignedNote::parse(EMPTY), Ok(note.clone()));
     assert_eq!(Checkpoint::parse(note.text()), Ok(checkpoint));
     assert!(note.is_signed_by(&VerifierKey::parse(LOG_KEY).unwrap()));
     assert_eq!(note.signatures()[0].name(), ORIGIN);
@@ -114,7 +117,8 @@ fn a_checkpoint_of_an_empty_log_is_signed() {
 
 #[test]
 fn a_witness_cosigns_a_text_with_a_time() {
-    let (witness, mut note) = (VerifierKey::parse(WITNESS).unwrap(), Note::parse(EMPTY).unwrap());
+    let (witness, mut note) =
+        (VerifierKey::parse(WITNESS).unwrap(), SignedNote::parse(EMPTY).unwrap());
     assert_eq!((witness.kind(), note.cosigned_at(&witness)), (KeyKind::Cosigner, None));
     let signer = NoteSigner::new("witness.example/w1", KeyKind::Cosigner, &[7; 32]).unwrap();
     assert_eq!(signer.sign(note.text(), 1_764_000_000).to_string(), COSIGNED);
@@ -123,18 +127,18 @@ fn a_witness_cosigns_a_text_with_a_time() {
     assert_eq!(note.cosigned_at(&witness), Some(1_764_000_001));
     assert!(note.is_signed_by(log_key().verifier()));
     assert_eq!(note.cosigned_at(log_key().verifier()), None);
-    assert_eq!(Note::parse(&note.to_string()), Ok(note.clone()));
+    assert_eq!(SignedNote::parse(&note.to_string()), Ok(note.clone()));
     note.push(signer.sign("another text\n", 1_764_000_002));
     assert_eq!(note.cosigned_at(&witness), None, "one of its signatures does not hold");
 }
 
 #[test]
 fn a_signature_of_another_text_or_key_does_not_count() {
-    let (key, note) = (VerifierKey::parse(LOG_KEY).unwrap(), Note::parse(EMPTY).unwrap());
-    assert!(!Note::parse(&EMPTY.replace("\n0\n", "\n1\n")).unwrap().is_signed_by(&key));
+    let (key, note) = (VerifierKey::parse(LOG_KEY).unwrap(), SignedNote::parse(EMPTY).unwrap());
+    assert!(!SignedNote::parse(&EMPTY.replace("\n0\n", "\n1\n")).unwrap().is_signed_by(&key));
     let other = ServerSecret::new([9; 32]).log_key(ORIGIN).unwrap();
     assert!(!note.is_signed_by(other.verifier()));
-    assert!(!Note::new(note.text().to_owned()).is_signed_by(&key));
+    assert!(!SignedNote::new(note.text().to_owned()).is_signed_by(&key));
     // The other key's signature under this key's name and id.
     let foreign = other.sign(note.text(), 0).to_string();
     assert!(!NoteSignature::parse(&foreign).unwrap().is_of(&key));
@@ -142,7 +146,7 @@ fn a_signature_of_another_text_or_key_does_not_count() {
 
 #[test]
 fn malformed_notes_keys_and_checkpoints_are_refused() {
-    let note = |from: &str, to: &str| Note::parse(&EMPTY.replacen(from, to, 1));
+    let note = |from: &str, to: &str| SignedNote::parse(&EMPTY.replacen(from, to, 1));
     for (from, to) in [
         ("— ", "- "),
         ("\n\n", "\n"),

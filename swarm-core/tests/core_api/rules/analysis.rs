@@ -5,7 +5,9 @@ use std::sync::Arc;
 use swarm_core::domain::{
     Body, Confidence, Quote, Revision, Roster, RosterEntry, SessionDraft, Stance, StanceScale,
 };
-use swarm_core::rules::{Crossing, MemberFigures, Position, aggregate, member_figures, movement};
+use swarm_core::rules::{
+    Crossing, MemberFigures, RankedPosition, aggregate, member_figures, movement,
+};
 use swarm_core::{Session, SessionId, TakeId, Timestamp};
 use swarm_testing::{id, session_draft};
 
@@ -27,7 +29,7 @@ fn session(roster: &[&str], quotes: &[(&str, &str, f64)]) -> Session {
     };
     let quotes: Vec<_> = (1..).zip(quotes).map(quote).collect();
     let scale = StanceScale::of_service();
-    let position = |quote| Position::of_quote(scale, quote);
+    let position = |quote| RankedPosition::of_quote(scale, quote);
     let positions: Vec<_> = quotes.iter().filter_map(position).collect();
     let consensus = swarm_core::rules::score(&positions).map(|score| {
         let stance = match score {
@@ -74,7 +76,7 @@ fn figures_of_a_member_count_distance_and_dissent() {
         let quotes: Vec<_> = positions.iter().map(quote).collect();
         session(&[], &quotes).snapshot.unwrap().figures.clone()
     };
-    let own = |rank: i8| Position { rank: rank.into(), confidence: 0.5 };
+    let own = |rank: i8| RankedPosition { rank: rank.into(), confidence: 0.5 };
     let (split, with, alone) = (
         figures(&[(2, 0.5), (-1, 0.5), (-1, 0.5)]),
         figures(&[(2, 0.5), (1, 0.5)]),

@@ -2,7 +2,9 @@
 
 use http::{HeaderMap, HeaderName};
 
-use swarm_core::proof::structured_fields::{self, Bare, Item, Value, dictionary};
+use swarm_core::proof::structured_fields::{
+    Bare, DictionaryMember, FieldItem, FieldValue, dictionary,
+};
 
 /// The header that asks for a receipt.
 pub(crate) const ACCEPT_SIGNATURE: HeaderName = HeaderName::from_static("accept-signature");
@@ -70,8 +72,8 @@ impl RequestedSignatures {
 }
 
 impl Member {
-    fn of(member: structured_fields::Member<'_>) -> Option<Self> {
-        let Value::List(items, parameters) = member.value else { return None };
+    fn of(member: DictionaryMember<'_>) -> Option<Self> {
+        let FieldValue::List(items, parameters) = member.value else { return None };
         let mut components = Vec::with_capacity(items.len());
         for item in &items {
             let component = Component::ALL.into_iter().find(|it| it.is(item))?;
@@ -131,7 +133,7 @@ impl Component {
         matches!(self, Self::Method | Self::Path | Self::Query)
     }
 
-    fn is(self, item: &Item) -> bool {
+    fn is(self, item: &FieldItem) -> bool {
         let is_of_request = match item.parameters.as_slice() {
             [] => false,
             [(name, Bare::Boolean(true))] if name == "req" => true,

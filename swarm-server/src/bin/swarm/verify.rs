@@ -10,11 +10,11 @@ use swarm_client::Error;
 use swarm_core::TakeId;
 use swarm_core::audit::{
     Bundle, CheckedToken, Comparison, Evidence, KeySource, Known, Lines, LogKey, LogReader,
-    MemberKeys, Record, WholeLog, audit, audit_checkpoints, verify_record, verify_texts,
+    MemberKeys, VerifiableRecord, WholeLog, audit, audit_checkpoints, verify_record, verify_texts,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::Note;
+use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
 
@@ -71,10 +71,12 @@ fn is_for_bundle(options: &VerifyOptions) -> bool {
 
 /// Verifies a bundle or a take.
 fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failure> {
-    match Record::read(&source.bytes)? {
-        Record::Bundle(bundle) => verify_bundle(options, source, &bundle),
-        Record::Other(_) if is_for_bundle(options) => Err(FOR_BUNDLE.into()),
-        Record::Other(record) => Ok(verify_record(&record, options.key.as_deref(), source.take())?),
+    match VerifiableRecord::read(&source.bytes)? {
+        VerifiableRecord::Bundle(bundle) => verify_bundle(options, source, &bundle),
+        VerifiableRecord::Other(_) if is_for_bundle(options) => Err(FOR_BUNDLE.into()),
+        VerifiableRecord::Other(record) => {
+            Ok(verify_record(&record, options.key.as_deref(), source.take())?)
+        }
     }
 }
 
@@ -157,7 +159,7 @@ fn verify_checkpoints(
         checkpoint_in(Source::read(other, &options.trust)?)?,
     );
     let size = |text: &str| -> Result<u64, Failure> {
-        Ok(Checkpoint::parse(Note::parse(text)?.text())?.size)
+        Ok(Checkpoint::parse(SignedNote::parse(text)?.text())?.size)
     };
     let mut tiles = options.trust.log(url)?;
     tiles.of_size(size(&one)?.max(size(&other)?));

@@ -10,7 +10,7 @@ use swarm_core::audit::{BundledTimestamp, ProvenEntry, SessionBundle};
 use swarm_core::domain::{LogEntry, LogLine, Seq, SessionEntry, Take, TakeOnFile};
 use swarm_core::json::{Json, write};
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::{Note, NoteSigner};
+use swarm_core::proof::note::{NoteSigner, SignedNote};
 use swarm_core::proof::tile::{TilePath, entries_tile, hashes_tile};
 use swarm_core::proof::tree::{self, Node, TreeHash};
 use swarm_core::records::Record as _;
@@ -116,7 +116,7 @@ impl Forged {
     }
 
     /// The signed checkpoint of the first entries.
-    pub(super) fn checkpoint(&self, size: u64) -> Note {
+    pub(super) fn checkpoint(&self, size: u64) -> SignedNote {
         let root = tree::root(size, |node| Ok::<_, ()>(self.hash(node))).unwrap();
         Checkpoint { origin: ORIGIN.to_owned(), size, root }.sign(&self.signer)
     }
@@ -129,7 +129,7 @@ impl Forged {
         self.entries.len() as u64
     }
 
-    fn bundle(&self, checkpoint: Note) -> String {
+    fn bundle(&self, checkpoint: SignedNote) -> String {
         let read = |node| Ok::<_, ()>(self.hash(node));
         let entries = self.bundled.iter().map(|seq| ProvenEntry {
             entry: self.entries[*seq as usize - 1].text(),
@@ -161,7 +161,12 @@ impl Forged {
     }
 
     #[track_caller]
-    pub(super) fn verified_under(&self, note: Note, arguments: &[&str], status: i32) -> String {
+    pub(super) fn verified_under(
+        &self,
+        note: SignedNote,
+        arguments: &[&str],
+        status: i32,
+    ) -> String {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bundle.json");
         fs::write(&file, self.bundle(note)).unwrap();
@@ -198,7 +203,7 @@ impl Forged {
     }
 
     /// The files of the log under this checkpoint.
-    fn files(&self, note: &Note) -> TempDir {
+    fn files(&self, note: &SignedNote) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         let width = u16::try_from(self.size()).unwrap();
         let hashes: Vec<_> =
@@ -222,7 +227,12 @@ impl Forged {
 
     /// Also with these arguments, of the log under this checkpoint.
     #[track_caller]
-    pub(super) fn watched_under(&self, note: &Note, arguments: &[&str], status: i32) -> String {
+    pub(super) fn watched_under(
+        &self,
+        note: &SignedNote,
+        arguments: &[&str],
+        status: i32,
+    ) -> String {
         let folder = self.files(note);
         let (log, state) = (folder.path().to_str().unwrap(), folder.path().join("state"));
         let key = self.key();

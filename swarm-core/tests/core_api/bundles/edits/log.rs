@@ -159,8 +159,9 @@ fn forged(desk: &Desk) -> String {
     };
     let mut bundle = read(&desk.bundle());
     let note =
-        swarm_core::proof::note::Note::parse(&bundle.clone().text("checkpoint").unwrap()).unwrap();
-    let mut forged = swarm_core::proof::note::Note::new(note.text().to_owned());
+        swarm_core::proof::note::SignedNote::parse(&bundle.clone().text("checkpoint").unwrap())
+            .unwrap();
+    let mut forged = swarm_core::proof::note::SignedNote::new(note.text().to_owned());
     forged.push(signer(43).sign(note.text(), 0));
     bundle.set("checkpoint", Json::from(&*forged.to_string()));
     write(&bundle)

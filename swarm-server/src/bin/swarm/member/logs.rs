@@ -3,7 +3,7 @@
 use swarm_client::{Client, LogTiles, printable};
 use swarm_core::audit::{Continuation, LogKey, continuation};
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::{Note, VerifierKey};
+use swarm_core::proof::note::{SignedNote, VerifierKey};
 use swarm_core::proof::succession::Succession;
 
 use crate::arguments::Trust;
@@ -20,7 +20,7 @@ impl Logs {
     /// If a log cannot be read, or none that follows from the key is shown.
     pub(super) fn read(client: &Client, trust: &Trust, key: &LogKey) -> Result<Self, CommandError> {
         let tiles = trust.log(client.url())?;
-        let now = Checkpoint::parse(Note::parse(&tiles.checkpoint()?)?.text())?;
+        let now = Checkpoint::parse(SignedNote::parse(&tiles.checkpoint()?)?.text())?;
         let mut logs = Vec::new();
         let (mut key, origin) = (key.clone(), key.verifier(&now.origin)?.name().to_owned());
         if origin != now.origin {
@@ -63,7 +63,7 @@ pub(super) struct Log {
 
 impl Log {
     fn now(mut tiles: LogTiles, key: LogKey) -> Result<Self, CommandError> {
-        let note = Note::parse(&tiles.checkpoint()?)?;
+        let note = SignedNote::parse(&tiles.checkpoint()?)?;
         let checkpoint = Checkpoint::parse(note.text())?;
         let verifier = key.verifier(&checkpoint.origin)?;
         if verifier.name() != checkpoint.origin || !note.is_signed_by(&verifier) {
@@ -95,7 +95,10 @@ impl Log {
     }
 
     /// Why the log does not continue that of a checkpoint, whose signature is checked apart; `None` if it does.
-    pub(super) fn fault_after(&mut self, note: &Note) -> Result<Option<String>, CommandError> {
+    pub(super) fn fault_after(
+        &mut self,
+        note: &SignedNote,
+    ) -> Result<Option<String>, CommandError> {
         let before = Checkpoint::parse(note.text())?;
         let (old, new) = (before.size, self.checkpoint.size);
         if old > new && self.successor.is_some() {
@@ -103,7 +106,7 @@ impl Log {
         }
         if old > new {
             // The proof was signed after the checkpoint was read.
-            let note = Note::parse(&self.tiles.checkpoint()?)?;
+            let note = SignedNote::parse(&self.tiles.checkpoint()?)?;
             let now = Checkpoint::parse(note.text())?;
             return Ok((now.size < old)
                 .then(|| format!("the log went back: it had {old} entries, then {}", now.size)));

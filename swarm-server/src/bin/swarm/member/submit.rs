@@ -3,9 +3,7 @@
 
 use std::path::PathBuf;
 
-use swarm_client::{
-    Client, Error, Filed, SubmitAnswer, TakeFields, printable, sign_take,
-};
+use swarm_client::{Client, Error, SubmitAnswer, SubmittedTake, TakeFields, printable, sign_take};
 use swarm_core::audit::LogKey;
 use swarm_core::domain::{Bucket, Seq, Weight, Weights};
 use swarm_core::json::{self, Json, Object};
@@ -152,9 +150,9 @@ fn end_before(kept: &KeptTake, client: &Client, trust: &Trust, key: &LogKey) -> 
 fn with_salt(
     client: &Client,
     token: &str,
-    mut filed: Filed,
+    mut filed: SubmittedTake,
     session: &Session,
-) -> Result<Filed, CommandError> {
+) -> Result<SubmittedTake, CommandError> {
     if filed.salt.is_none() && session.is_sealed() {
         filed.salt = client.take_for(token, filed.id)?.open().and_then(|take| take.salt);
     }
@@ -164,7 +162,7 @@ fn with_salt(
 /// Keeps a sealed take in a file of its own with its seal and its salt: with both, the seal can be checked later.
 fn keep_sealed(
     profile: &Profile,
-    filed: &Filed,
+    filed: &SubmittedTake,
     text: &str,
 ) -> Result<Option<PathBuf>, CommandError> {
     let Some(salt) = filed.salt else { return Ok(None) };
@@ -180,7 +178,7 @@ fn keep_sealed(
 fn show(
     client: &Client,
     output: Output,
-    filed: &Filed,
+    filed: &SubmittedTake,
     session: &Session,
 ) -> Result<(), CommandError> {
     let id = filed.id;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use swarm_client::LogTiles;
 use swarm_core::audit::{LogKey, is_fork};
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::Note;
+use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::tile::{TilePath, hashes_tile};
 
 use super::state_folder::replace;
@@ -69,6 +69,6 @@ impl Evidence {
 }
 
 fn size_of(note: &str) -> Option<u64> {
-    let note = Note::parse(note).ok()?;
+    let note = SignedNote::parse(note).ok()?;
     Some(Checkpoint::parse(note.text()).ok()?.size)
 }

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::Note;
+use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::tile::{
     TileId, TilePath, WIDTH, entries_tile, hashes_tile, read_entries_tile, read_hashes_tile,
 };
@@ -38,7 +38,7 @@ impl Mirror {
     pub(super) fn open(folder: PathBuf) -> Result<Self, Failure> {
         let note = match fs::read_to_string(folder.join(CHECKPOINT)) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            read => Some(Note::parse(&read?)?),
+            read => Some(SignedNote::parse(&read?)?),
         };
         let size = match note {
             Some(note) => Checkpoint::parse(note.text())?.size,

@@ -16,7 +16,7 @@ use swarm_client::{Error, LogTiles};
 use swarm_core::Timestamp;
 use swarm_core::audit::{KeySource, LogKey, Remark, Watch, WatchFault};
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::Note;
+use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::tlog_policy::TlogPolicy;
 
 use crate::arguments::WatchOptions;
@@ -190,7 +190,8 @@ fn read(
     mut mirror: Option<&mut Mirror>,
 ) -> Result<Result<Watch, WatchFault>, ReadError> {
     let note = tiles.checkpoint().map_err(Failure::from)?;
-    if let Ok(checkpoint) = Note::parse(&note).and_then(|note| Checkpoint::parse(note.text())) {
+    if let Ok(checkpoint) = SignedNote::parse(&note).and_then(|note| Checkpoint::parse(note.text()))
+    {
         tiles.of_size(checkpoint.size);
     }
     let mut watch = match begin(&note, tiles)? {

@@ -4,7 +4,7 @@ use swarm_client::{Error, LogTiles};
 use swarm_core::Timestamp;
 use swarm_core::audit::{LogKey, Watch, WatchFault, WatchState};
 use swarm_core::proof::checkpoint::Checkpoint;
-use swarm_core::proof::note::Note;
+use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::succession::Succession;
 
 use super::read_error::ReadError;
@@ -73,7 +73,7 @@ fn check_end(
     now: Timestamp,
 ) -> Result<Result<Option<String>, WatchFault>, ReadError> {
     let note = ended.checkpoint()?;
-    let served = Note::parse(&note).and_then(|note| Checkpoint::parse(note.text()));
+    let served = SignedNote::parse(&note).and_then(|note| Checkpoint::parse(note.text()));
     if served.as_ref() != Ok(end) {
         let text =
             "the last checkpoint of a log that ended is not the one that its succession names";
@@ -93,6 +93,6 @@ fn check_end(
 }
 
 fn origin_of(note: &str) -> Option<String> {
-    let note = Note::parse(note).ok()?;
+    let note = SignedNote::parse(note).ok()?;
     Checkpoint::parse(note.text()).ok().map(|checkpoint| checkpoint.origin)
 }
