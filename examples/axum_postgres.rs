@@ -31,7 +31,7 @@ use serde::Deserialize;
 use sha2::Sha256;
 use swarm_core::domain::{Actor, AdminTokenHash};
 use swarm_core::service::FollowedRecord;
-use swarm_core::store::{ChangeFeed, async_trait};
+use swarm_core::store::async_trait;
 use swarm_core::{
     Cursor, Follow, Policy, PolicyKind, PolicyQuestion, PolicyRefusal, Swarm, SystemEntropy,
     Tenant, TenantId,
@@ -102,9 +102,8 @@ impl App {
         let connect = || ConfigConnect::new(database.clone(), NoTls);
         PostgresStore::create_schema(connect(), options.clone()).await?;
         let store = PostgresStore::over(connect(), options).await?;
-        let changes: Arc<dyn ChangeFeed> = Arc::new(store.clone());
-        let services = Services::from(Swarm::new(store, SystemEntropy));
-        let services = Services { changes: Some(changes), ..services };
+        let services = Services::from(Swarm::new(store.clone(), SystemEntropy));
+        let services = services.with_changes(store);
 
         let client = connected(&database).await?;
         client.batch_execute(TABLES).await?;
@@ -313,7 +312,7 @@ impl Operators for SignedOnStaff {
         request: &OperatorRequest<'_>,
     ) -> Result<Option<Operator>, SignOnUnavailable> {
         let staff = request.extensions.get::<Staff>().cloned();
-        Ok(staff.map(|Staff { name, role }| Operator { name, role }))
+        Ok(staff.map(|Staff { name, role }| Operator::new(name, role)))
     }
 
     /// Operators have no tokens of Swarm.

@@ -1,2 +1,6 @@
-//! The snippets of the workspace's README, compiled as doctests.
+//! The snippets of the workspace's README and of the guide for embedders, compiled as doctests.
 #![doc = include_str!("../README.md")]
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedding.md")]
+struct Guide;

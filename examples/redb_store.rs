@@ -459,7 +459,7 @@ async fn main() -> Served {
     let store = Records::new(RedbBackend::new(Arc::new(database), system_time)?);
     let committees = Committees::new(store.clone(), SystemEntropy);
     let services = Services::from((Swarm::new(store.clone(), SystemEntropy), committees));
-    let services = Services { changes: Some(Arc::new(store)), ..services };
+    let services = services.with_changes(store);
     let operator = AdminTokens::single(AdminTokenHash::of(TOKEN.as_bytes()));
     let site = Arc::new(Site::single(services, TenantConfig::new("acme".parse()?, operator)));
     tokio::spawn(site.maintenance().run());

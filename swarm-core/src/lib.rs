@@ -78,4 +78,4 @@ pub use service::{
     Tenant,
 };
 #[cfg(feature = "service")]
-pub use store::{CommitteeTenants, StoreError, StoreErrorKind, Tenants};
+pub use store::{Caller, CommitteeTenants, StoreError, StoreErrorKind, Tenants};

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-/// The limits of [`serve`](crate::serve). Values outside of their range are clamped.
+/// The limits of [`serve`](crate::serve): the [default](Self::default), with some fields set. Values outside of their range are
+/// clamped.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Limits {
     /// Maximum number of connections, at least 1. At the limit, a new one closes the connection that
     /// has been waiting longest for its client (to send a request, or the rest of one, or to read its

@@ -2,6 +2,7 @@
 
 /// One finding of an audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The result of the check.
     pub verdict: Verdict,

@@ -39,6 +39,7 @@ impl Application {
 
 /// A member that the embedding program brings, without an application.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Enrolment {
     /// The id, which no other member has.
     pub id: MemberId,
@@ -52,8 +53,16 @@ pub struct Enrolment {
     pub public_key: PublicKey,
 }
 
+impl Enrolment {
+    /// A member without a point of view.
+    pub fn new(id: MemberId, name: Name, contact: Contact, public_key: PublicKey) -> Self {
+        Self { id, name, contact, lens: Lens::none(), public_key }
+    }
+}
+
 /// A change of what operators keep about a member (API.md, 7.2). What is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct MemberPatch {
     /// The name.
     pub name: Option<Name>,

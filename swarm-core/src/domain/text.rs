@@ -131,13 +131,6 @@ impl Contact {
     }
 }
 
-impl MemoUrl {
-    /// The address of no memo.
-    pub fn none() -> Self {
-        Self(String::new())
-    }
-}
-
 impl Body {
     /// The empty write-up.
     pub fn none() -> Self {

@@ -65,7 +65,11 @@ pub enum Counting {
 /// Returns whether the latest take of a member counts in a snapshot with these figures, of which only quotes were left out.
 /// `counts` is whether takes of its member do. `None` where only the quotes say: the take was filed in the millisecond
 /// of the aggregation.
-pub(crate) fn counting_by_time(filed_at: Timestamp, figures: &Figures, counts: bool) -> Option<Counting> {
+pub(crate) fn counting_by_time(
+    filed_at: Timestamp,
+    figures: &Figures,
+    counts: bool,
+) -> Option<Counting> {
     match filed_at.cmp(&figures.aggregated_at) {
         Ordering::Greater => Some(Counting::Late),
         Ordering::Equal => None,
@@ -156,6 +160,7 @@ pub fn dissent(stances: &Stances, score: f64) -> Option<f64> {
 
 /// What changed from one session of a subject to the next. Both have a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Movement {
     /// The score before and after; `None` if one of them has no consensus, or they have different stances.
     pub score: Option<(f64, f64)>,
@@ -205,7 +210,8 @@ fn crossing(
     [earlier, later]: [&StanceScale; 2],
 ) -> Option<Crossing> {
     let before = before.iter().find(|quote| quote.member_id == after.member_id)?;
-    let (from, to) = (RankedPosition::of_quote(earlier, before)?, RankedPosition::of_quote(later, after)?);
+    let (from, to) =
+        (RankedPosition::of_quote(earlier, before)?, RankedPosition::of_quote(later, after)?);
     (from.rank * to.rank < 0.0).then(|| Crossing {
         member: after.member_id.clone(),
         from: before.stance.as_str().to_owned(),

@@ -7,6 +7,7 @@ use crate::domain::{Day, Revision, SessionId, SubjectId, Timestamp};
 
 /// The result of a preflight: how a submission would be judged at this time.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Preflight {
     /// The session that the take would be filed in.
     pub session: Option<SessionId>,
@@ -28,6 +29,7 @@ pub struct Preflight {
 
 /// What a member that is not on the roster of a session is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RosterNotice {
     /// Since when the roster stands.
     pub since: Timestamp,

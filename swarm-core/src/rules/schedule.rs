@@ -9,6 +9,7 @@ use crate::domain::{
 
 /// The window of an entry on one day. The schedule convenes one session for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ScheduledWindow<'a> {
     /// The entry.
     pub entry: &'a ScheduleEntry,
@@ -141,7 +142,10 @@ pub fn next_windows(
 
 /// Returns the windows that a session may have been convened for: those of its day and subject, one for each
 /// time of opening.
-pub(crate) fn windows_of<'a>(schedule: &'a Schedule, session: &Session) -> Vec<ScheduledWindow<'a>> {
+pub(crate) fn windows_of<'a>(
+    schedule: &'a Schedule,
+    session: &Session,
+) -> Vec<ScheduledWindow<'a>> {
     let Some(day) = session.date.begin().map(Timestamp::day_number) else { return Vec::new() };
     let mut found: Vec<ScheduledWindow<'a>> = Vec::new();
     for window in schedule.entries().iter().filter_map(|entry| ScheduledWindow::on(entry, day)) {

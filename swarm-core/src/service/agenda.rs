@@ -19,6 +19,7 @@ const MAX_PUBLISHED: usize = 200;
 
 /// What an operator of a desk should know, as sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Agenda {
     /// What needs an operator: the store first, then what is due longest.
     pub needs: Vec<AgendaItem>,
@@ -31,6 +32,7 @@ pub struct Agenda {
 /// Something that needs an operator, or that comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct AgendaItem {
     /// The topic of the item.
     pub code: AgendaCode,
@@ -48,6 +50,7 @@ pub struct AgendaItem {
 
 /// Something that is fine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct FineItem {
     /// The topic of the item.
     pub code: AgendaCode,

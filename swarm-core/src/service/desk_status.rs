@@ -23,6 +23,7 @@ const MAX_MISSING: usize = 1_000;
 /// The state of a desk.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DeskStatus {
     /// The number of applications that wait for a review.
     pub applications: u64,
@@ -69,6 +70,7 @@ pub struct LogStatus {
 /// The state of a session that is not published.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionStatus {
     /// The id.
     pub id: SessionId,
@@ -96,6 +98,7 @@ pub struct SessionStatus {
 /// A member that has not filed.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MissingMember {
     /// The member.
     pub member_id: MemberId,
@@ -105,6 +108,7 @@ pub struct MissingMember {
 
 /// The state of the mail.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct MailStatus {
     /// The number of messages that are still to be sent.
     pub queued: u64,

@@ -14,6 +14,7 @@ const MAX_BY_STRANGERS: u32 = 100;
 
 /// A page of acts.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ActPage {
     /// The acts, the latest first.
     pub acts: Vec<RecordedAct>,

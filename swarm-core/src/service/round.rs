@@ -6,6 +6,7 @@ use crate::domain::Timestamp;
 
 /// The result of one round of recurring background work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Round {
     /// The number of items that were processed.
     pub done: usize,

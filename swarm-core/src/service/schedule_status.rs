@@ -15,6 +15,7 @@ pub const NEXT_RUNS: usize = 3;
 /// A window of the schedule: one that is open and has no session, or one of the next three of its entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ScheduleStatus {
     /// The subject.
     pub subject_id: SubjectId,

@@ -44,6 +44,7 @@ pub trait WebhookSender: Send + Sync {
 
 /// A request to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WebhookRequest {
     /// The address.
     pub url: String,
@@ -59,6 +60,7 @@ pub struct WebhookRequest {
 
 /// The state of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct WebhookStatus {
     /// Its URL.
     pub url: String,

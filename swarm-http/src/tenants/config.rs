@@ -167,6 +167,7 @@ impl FooterLink {
 
 /// A witness of a tenant's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WitnessConfig {
     /// Its submission prefix.
     pub url: String,
@@ -174,8 +175,16 @@ pub struct WitnessConfig {
     pub key: WitnessKey,
 }
 
+impl WitnessConfig {
+    /// The witness with this submission prefix, which cosigns with this key.
+    pub fn new(url: impl Into<String>, key: WitnessKey) -> Self {
+        Self { url: url.into(), key }
+    }
+}
+
 /// The services of a site: the session API, and optionally the daily committee.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Services {
     /// Interface A.
     pub swarm: Swarm,
@@ -185,6 +194,20 @@ pub struct Services {
     pub changes: Option<Arc<dyn ChangeFeed>>,
     /// The signer of the logs. Without a signer there are no checkpoints, proofs and receipts.
     pub signer: Option<LogSigner>,
+}
+
+impl Services {
+    /// Sets the feed of changed tenants.
+    #[must_use]
+    pub fn with_changes(self, changes: impl ChangeFeed + 'static) -> Self {
+        Self { changes: Some(Arc::new(changes)), ..self }
+    }
+
+    /// Sets the signer of the logs.
+    #[must_use]
+    pub fn with_signer(self, signer: LogSigner) -> Self {
+        Self { signer: Some(signer), ..self }
+    }
 }
 
 impl fmt::Debug for Services {

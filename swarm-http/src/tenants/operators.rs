@@ -70,6 +70,7 @@ impl SignOnUnavailable {
 
 /// An operator of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Operator {
     /// The name in the log.
     pub name: Actor,
@@ -77,10 +78,17 @@ pub struct Operator {
     pub role: Role,
 }
 
+impl Operator {
+    /// An operator with this name and role.
+    pub fn new(name: Actor, role: Role) -> Self {
+        Self { name, role }
+    }
+}
+
 impl From<Actor> for Operator {
     /// An operator that may do everything.
     fn from(name: Actor) -> Self {
-        Self { name, role: Role::Admin }
+        Self::new(name, Role::Admin)
     }
 }
 

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use swarm_http::body;
 use swarm_http::body::BodyError;
-use swarm_server::Limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
@@ -94,7 +93,9 @@ async fn endless_chunked_body_is_413_in_constant_memory() {
 #[tokio::test]
 async fn refusal_reaches_a_client_that_is_still_sending() {
     // Less than the bytes that may be discarded, so that the linger time suffices.
-    let server = Server::start(Limits { linger_bytes: 64 * MIB, ..limits() }).await;
+    let mut limits = limits();
+    limits.linger_bytes = 64 * MIB;
+    let server = Server::start(limits).await;
     for (path, extra, status) in [
         ("/body", "", 413),
         ("/deny", "", 401),

@@ -64,13 +64,12 @@ impl Server {
 }
 
 pub fn limits() -> Limits {
-    Limits {
-        header_deadline: SHORT,
-        write_deadline: SHORT,
-        linger: SHORT * 2,
-        drain: SHORT * 2,
-        ..Limits::default()
-    }
+    let mut limits = Limits::default();
+    limits.header_deadline = SHORT;
+    limits.write_deadline = SHORT;
+    limits.linger = SHORT * 2;
+    limits.drain = SHORT * 2;
+    limits
 }
 
 fn routes(

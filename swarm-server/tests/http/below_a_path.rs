@@ -32,7 +32,7 @@ fn base() -> BasePath {
 }
 
 fn site(backend: &Backend) -> Site {
-    let services = Services { signer: Some(log_signer()), ..services(&backend.store).into() };
+    let services = Services::from(services(&backend.store)).with_signer(log_signer());
     Site::single(services, tenant("default", ADMIN, &[]).below(base()))
 }
 
@@ -425,7 +425,7 @@ fn tenants_share_a_host() {
     ];
     table.replace(all).unwrap();
     let store = MemoryStore::new();
-    let services = Services { signer: Some(log_signer()), ..services(&store).into() };
+    let services = Services::from(services(&store)).with_signer(log_signer());
     let site = Arc::new(Site::new(services, table));
     let serving = Arc::clone(&site);
     let server = Server::running(|listener| async move {

@@ -52,7 +52,7 @@ impl Server {
 
     /// As [`on`](Self::on), with a key for the log. It signs nothing by itself.
     pub fn signing(store: impl Tenants + CommitteeTenants + Clone + 'static) -> Self {
-        let services = Services { signer: Some(log_signer()), ..services(&store).into() };
+        let services = Services::from(services(&store)).with_signer(log_signer());
         Self::of(Site::single(services, tenant("default", ADMIN, &[])))
     }
 

@@ -121,7 +121,7 @@ fn operators_cannot_share_a_token() {
 
 #[test]
 fn operator_has_two_tokens_while_one_is_changed() {
-    let ada = |role| Operator { name: Actor::operator("ada").unwrap(), role };
+    let ada = |role| Operator::new(Actor::operator("ada").unwrap(), role);
     let token = |text: &str| AdminTokenHash::of(text.as_bytes());
     let both = AdminTokens::new().with(ada(Role::Reader), token("old")).unwrap();
     assert!(both.clone().with(ada(Role::Admin), token("new")).is_err(), "another role");

@@ -80,7 +80,7 @@ struct TwoTenants {
 fn site(store: &AnyStore) -> Site {
     let acme = tenant("acme", "adm_acme", &["acme.example", "www.acme.example"]);
     let bolt = tenant("bolt", "adm_bolt", &["BOLT.example"]);
-    let services = Services { signer: Some(log_signer()), ..services(store).into() };
+    let services = Services::from(services(store)).with_signer(log_signer());
     Site::by_host(services, [acme, bolt]).unwrap()
 }
 

@@ -17,13 +17,8 @@ async fn tenant() -> TestTenant {
 }
 
 pub(crate) fn enrolment(author: &Author) -> Enrolment {
-    Enrolment {
-        id: author.id.clone(),
-        name: Name::parse("Ada").unwrap(),
-        contact: Contact::parse("customer 7").unwrap(),
-        lens: Lens::none(),
-        public_key: author.key(),
-    }
+    let (name, contact) = (Name::parse("Ada").unwrap(), Contact::parse("customer 7").unwrap());
+    Enrolment::new(author.id.clone(), name, contact, author.key())
 }
 
 #[tokio::test]
@@ -88,7 +83,8 @@ async fn enrolment_of_a_known_id_or_key_is_refused() {
     desk.enrol(&enrolment(&ada), &HOST).await.unwrap();
     let again = desk.enrol(&enrolment(&ada), &HOST).await;
     assert!(matches!(again, Err(Error::Refused(Refusal::MemberExists))));
-    let twin = Enrolment { id: id("twin"), ..enrolment(&ada) };
+    let mut twin = enrolment(&ada);
+    twin.id = id("twin");
     let held = desk.enrol(&twin, &HOST).await;
     assert!(
         matches!(held, Err(Error::Refused(Refusal::KeyRegistered(holder))) if holder == ada.id)

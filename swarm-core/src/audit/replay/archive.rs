@@ -7,6 +7,7 @@ type Reading = Box<dyn FnMut(u64, u64) -> Option<String>>;
 
 /// A session that is over, to be kept apart from the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SessionAside {
     /// The session.
     pub id: u64,

@@ -5,6 +5,7 @@ use crate::domain::{Seq, Timestamp};
 
 /// A line about the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Remark {
     /// Whether the act is unusual: the rules allow it, but a reader should ask why it was done.
     pub is_notable: bool,

@@ -72,6 +72,7 @@ impl CommitteeMemberDraft {
 
 /// A change of what is known of a member (API.md, 8.8). What is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct CommitteeMemberPatch {
     /// The name.
     pub name: Option<Name>,

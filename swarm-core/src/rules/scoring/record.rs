@@ -27,6 +27,7 @@ pub struct MemberRecord {
 
 /// In how many sessions the stance had the sign of the outcome, of those in which neither is neutral.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Right {
     /// The sessions in which it had.
     pub n: usize,
@@ -36,6 +37,7 @@ pub struct Right {
 
 /// The forecasts in a range, which contains its upper bound only if that is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CalibrationBin {
     /// The lower bound.
     pub from: f64,

@@ -9,6 +9,7 @@ use crate::domain::{MemberId, Quote, Session, SessionId, StanceScale, TakeId, as
 
 /// A forecast, and its squared distance from the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Forecast {
     /// The forecast, 0 (bearish) to 1 (bullish).
     pub forecast: f64,
@@ -49,6 +50,7 @@ pub struct Score {
 /// The scores of a session, rounded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionScores {
     /// The session.
     pub session_id: SessionId,

@@ -12,6 +12,7 @@ use crate::rules::committee::CommitteeRefusal;
 
 /// Who filed on a day of the committee, without what.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct DayFiling {
     /// The day.
     pub date: Day,

@@ -13,6 +13,7 @@ use crate::store::{Collection, DocumentDraft};
 
 /// A log that ended when an operator accepted the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EndedLog {
     /// Its last checkpoint.
     pub last: SignedNote,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use swarm_core::Error;
 use swarm_core::store::{StoreErrorKind, Transfer};
-use swarm_http::{Services, Site};
+use swarm_http::Site;
 use swarm_maintenance::MaintainedTenant as _;
 use swarm_server::{Limits, Listener};
 use tokio::net::TcpListener;
@@ -67,7 +67,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
             false => store::open(store).await?,
         };
         stored = Some(tenants);
-        Ok(Services { signer: Some(signer), ..services })
+        Ok(services.with_signer(signer))
     };
     let expiry = tls.as_ref().map(TlsFiles::expiry);
     let open = open_site::open(config, secrets::admin_token()?, expiry, open_store).await?;

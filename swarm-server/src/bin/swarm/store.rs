@@ -266,10 +266,11 @@ where
     let services = match used {
         Use::Read | Use::Check => read_only(store),
         Use::Serve => {
-            let services = on(store);
-            let swarm = services.swarm;
-            let swarm = if is_slow { swarm.with_basis_cache() } else { swarm };
-            Services { swarm, ..services }
+            let mut services = on(store);
+            if is_slow {
+                services.swarm = services.swarm.with_basis_cache();
+            }
+            services
         }
     };
     Opened { services, tenants }
@@ -300,10 +301,9 @@ fn read_only(store: impl Tenants + CommitteeTenants + 'static) -> Services {
 }
 
 fn on(store: impl Tenants + CommitteeTenants + ChangeFeed + Clone + 'static) -> Services {
-    let changes: Arc<dyn ChangeFeed> = Arc::new(store.clone());
     let committees = Committees::new(store.clone(), SystemEntropy);
-    let services = Services::from((Swarm::new(store, SystemEntropy), committees));
-    Services { changes: Some(changes), ..services }
+    let services = Services::from((Swarm::new(store.clone(), SystemEntropy), committees));
+    services.with_changes(store)
 }
 
 #[cfg(all(test, any(feature = "postgres", feature = "redis")))]

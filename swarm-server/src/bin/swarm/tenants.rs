@@ -112,7 +112,7 @@ fn operators(table: &TenantTable) -> Result<AdminTokens, (&'static str, String)>
         let actor = Actor::operator(name.as_str()).map_err(|invalid| bad(&invalid.to_string()))?;
         let role = role.as_deref().map_or(Some(Role::Admin), Role::parse);
         let role = role.ok_or_else(|| bad("role: must be admin, operator or reader"))?;
-        let more = operators.with(Operator { name: actor, role }, hash);
+        let more = operators.with(Operator::new(actor, role), hash);
         operators = more
             .map_err(|_| bad("a name has one role and at most two hashes, none of them twice"))?;
     }

@@ -32,7 +32,7 @@ pub(crate) fn configured(tables: &[WitnessTable]) -> Result<Vec<WitnessConfig>, 
         if witnesses.iter().any(|other| other.key == key) {
             return Err(bad("key: is that of another witness too"));
         }
-        witnesses.push(WitnessConfig { url: url.trim_end_matches('/').to_owned(), key });
+        witnesses.push(WitnessConfig::new(url.trim_end_matches('/'), key));
     }
     Ok(witnesses)
 }

@@ -202,7 +202,7 @@ fn author(port: &dyn Store, name: &str) -> Author {
 
 /// A server with its background work, which signs the log.
 fn serve_signed(store: &MemoryStore) -> Server {
-    let services = Services { signer: Some(log_signer()), ..Services::from(services(store)) };
+    let services = Services::from(services(store)).with_signer(log_signer());
     Server::maintained(Site::single(services, tenant("default", ADMIN, &[])))
 }
 

@@ -21,7 +21,7 @@ fn pages(member: &str) -> impl Iterator<Item = String> {
 fn server() -> Server {
     let token = |role: Role| {
         let name = Actor::operator(format!("the {}", role.as_str())).unwrap();
-        (Operator { name, role }, AdminTokenHash::of(role.as_str().as_bytes()))
+        (Operator::new(name, role), AdminTokenHash::of(role.as_str().as_bytes()))
     };
     let tokens = Role::ALL.into_iter().fold(AdminTokens::new(), |tokens, role| {
         let (operator, hash) = token(role);

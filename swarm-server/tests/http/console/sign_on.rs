@@ -49,7 +49,7 @@ impl Operators for SignOn {
         self.answers()?;
         let signed_on = request.extensions.get::<SignedOn>();
         Ok(signed_on.and_then(|SignedOn(name, role)| {
-            Some(Operator { name: Actor::operator(name.as_str()).ok()?, role: *role })
+            Some(Operator::new(Actor::operator(name.as_str()).ok()?, *role))
         }))
     }
 
@@ -157,12 +157,15 @@ fn form_of_a_signed_on_operator_needs_no_cookie() {
     let mut ada = browser(&client, "ada/admin");
     let form = ada.get("/operate/sessions/1").expect(200).form("/operate/sessions/1/quorum");
     let fields: Vec<_> = form.fields.iter().map(|(name, value)| (&**name, &**value)).collect();
-    for headers in [&[("sec-fetch-site", "cross-site")][..], &[("sec-fetch-site", "same-site")], &[]] {
+    for headers in
+        [&[("sec-fetch-site", "cross-site")][..], &[("sec-fetch-site", "same-site")], &[]]
+    {
         let refused = ada.post_as(&form.action, headers, &fields).expect(403);
         assert_eq!(refused.header("swarm-error"), Some("cross-site"));
     }
     assert_eq!(acts(&client, "quorum"), 0);
-    let (first, second) = (ada.submit(&form, &[("quorum", "3")]), ada.submit(&form, &[("quorum", "3")]));
+    let (first, second) =
+        (ada.submit(&form, &[("quorum", "3")]), ada.submit(&form, &[("quorum", "3")]));
     ada.keep(&first);
     ada.follow(&first);
     ada.keep(&second);

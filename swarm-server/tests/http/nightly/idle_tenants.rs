@@ -1,6 +1,5 @@
 //! Background work does not poll idle tenants, and misses no due work.
 
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -18,7 +17,7 @@ const DAY: &str = "2026-11-21";
 /// A site of fifty tenants without members, after the hour of their committees, as one of several on this Redis.
 fn site(redis: &Redis) -> Site {
     let store = connect(&redis.url());
-    let services = Services { changes: Some(Arc::new(store.clone())), ..services(&store).into() };
+    let services = Services::from(services(&store)).with_changes(store.clone());
     let [midnight, end] = [0, u16::MAX].map(TimeOfDay::from_minutes);
     let committee = CommitteeSettings::new(KeyPrefix::parse("ic").unwrap(), midnight, end).unwrap();
     let tenants = (0..50).map(|it| {

@@ -35,7 +35,7 @@ fn verifiers(file: &Path, key: &str) -> [(&'static str, Command); 2] {
 #[test]
 fn honest_bundle_of_ten_thousand_takes_is_verified_in_eight_times_its_size() {
     let store = MemoryStore::new();
-    let services = Services { signer: Some(log_signer()), ..services(&store).into() };
+    let services = Services::from(services(&store)).with_signer(log_signer());
     let mut config = tenant("default", ADMIN, &[]);
     config.quotas.applications_per_address = 10_000;
     let server = Server::maintained(Site::single(services, config));

@@ -16,7 +16,7 @@ fn server() -> Server {
         [("reader", "reader"), ("reader 2", "reader"), ("operator", "operator"), ("admin", "admin")]
     {
         let actor = Actor::operator(format!("the {role}")).unwrap();
-        let operator = Operator { name: actor, role: Role::parse(role).unwrap() };
+        let operator = Operator::new(actor, Role::parse(role).unwrap());
         tokens = tokens.with(operator, AdminTokenHash::of(name.as_bytes())).unwrap();
     }
     let tenant = TenantConfig::new(TenantId::parse("default").unwrap(), tokens);

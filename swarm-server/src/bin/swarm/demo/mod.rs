@@ -44,7 +44,7 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let swarm = Swarm::new(store.clone(), SystemEntropy);
     let committees = Committees::new(store, SystemEntropy);
     let services = Services::from((swarm, committees));
-    let services = Services { signer: Some(signing_key::in_process()?), ..services };
+    let services = services.with_signer(signing_key::in_process()?);
     let site = Arc::new(Site::single(services, tenant));
     let maintenance = site.maintenance().with(LogQueuedMail::default);
     let listener = serve::bind("listen", &options.listen).await?;
