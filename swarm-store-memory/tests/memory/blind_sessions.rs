@@ -12,14 +12,16 @@ use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::rules::MemoFilter;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
 use swarm_core::service::{BlindSessions, LogQuery};
+use swarm_core::store::backend::{Backend as _, Operation, Outcome, Transaction, Write};
 use swarm_core::store::{
-    Caller, Collection, DocumentDraft, Documents, Intercepted, Interceptor, Put, Result,
-    StoreError, Tenants, async_trait,
+    Caller, Collection, DocumentDraft, Put, Result, StoreError, Tenants, async_trait,
 };
-use swarm_core::{SessionId, Tenant, Timestamp};
-use swarm_store_memory::MemoryStore;
+use swarm_core::{SessionId, Tenant, TenantId, Timestamp};
+use swarm_store_memory::{MemoryBackend, MemoryStore};
 use swarm_testing::{Author, ManualClock, TestTenant, moment, race, session_draft};
 
+use crate::backend::time;
+use crate::decorated::{Around, Decorated, store};
 use crate::embedding::enrolment;
 
 use SessionState::{Aggregated, Collecting, WindowClosed};
@@ -102,8 +104,8 @@ async fn session_closed_before_its_deadline_is_opened_after_it() {
 #[tokio::test]
 async fn held_memo_has_its_entry_once() {
     let faults = Arc::new(Faults::default());
-    let store = Intercepted::new(MemoryStore::new(), Arc::clone(&faults));
-    let tenant = TestTenant::fresh(Arc::new(store)).await;
+    let (memory, around) = (MemoryBackend::with_clock(time), Arc::clone(&faults));
+    let tenant = TestTenant::fresh(Arc::new(store(Decorated { memory, around }))).await;
     let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let session = blind(&desk, None).await;
     let memo = publish(&desk, &ada, session.id).await;
@@ -303,17 +305,26 @@ struct Faults {
 }
 
 #[async_trait]
-impl Interceptor for Faults {
-    async fn put_document(
+impl Around for Faults {
+    async fn commit(
         &self,
-        next: &dyn Documents,
-        collection: Collection,
-        draft: &DocumentDraft,
-    ) -> Result<Put> {
-        if collection == Collection::HeldMemos && self.are_on.load(Ordering::Relaxed) {
-            return Err(StoreError::corrupt("put document", "the disk is full"));
+        next: &MemoryBackend,
+        tenant: &TenantId,
+        op: Operation,
+        transaction: Transaction,
+    ) -> Result<Outcome> {
+        let collection = Collection::HeldMemos.as_str().into();
+        let is_of_held_memo = |write: &Write| match write {
+            Write::Put { table, columns, .. } => {
+                table.name == "documents" && columns.first() == Some(&collection)
+            }
+            _ => false,
+        };
+        let is_on = self.are_on.load(Ordering::Relaxed);
+        if is_on && transaction.writes.iter().any(is_of_held_memo) {
+            return Err(StoreError::corrupt(op, "the disk is full"));
         }
-        next.put_document(collection, draft).await
+        next.commit(tenant, op, transaction).await
     }
 }
 

@@ -11,13 +11,13 @@ use swarm_core::domain::{
     Weekdays,
 };
 use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
-use swarm_core::store::{
-    Collection, Document, DocumentPage, DocumentQuery, Documents, Intercepted, Interceptor, Result,
-    SessionQuery, Tenants as _, async_trait,
-};
+use swarm_core::store::backend::{Backend as _, Operation, Query, Reading};
+use swarm_core::store::{Result, SessionQuery, Tenants as _, async_trait};
 use swarm_core::{Refusal, Resource, SessionId, Swarm, SystemEntropy, Tenant, TenantId};
-use swarm_store_memory::MemoryStore;
+use swarm_store_memory::MemoryBackend;
 use swarm_testing::{ManualClock, applicant, creation, day, id, moment, object, race, subject};
+
+use crate::decorated::{Around, Decorated, store};
 
 use ScheduleStep::{Aggregated, Brief, Convened, Published};
 
@@ -237,7 +237,7 @@ async fn roster_is_of_active_members_or_of_those_named() {
         ("grace", MemberState::Inactive),
     ] {
         let record = swarm_core::Member { state, ..applicant(name) };
-        let store = desk.store.open(&tenant());
+        let store = store(desk.memory.clone()).open(&tenant());
         let _ = store.save_member(&creation(&record)).await.unwrap();
     }
     let of = |roster, name: &str| ScheduleEntry { roster: Some(roster), ..automatic(&[name]) };
@@ -283,8 +283,9 @@ async fn windows_that_are_done_are_not_read_again() {
     let schedule = schedule(["lending", "stables", "perps"].map(|subject| automatic(&[subject])));
     let reads = Arc::new(CountReads::default());
     let server = || {
-        let store = Intercepted::new(desk.store.clone(), Arc::clone(&reads));
-        (Swarm::new(store, SystemEntropy).tenant(&tenant()), ConvenedWindows::default())
+        let counted = Decorated { memory: desk.memory.clone(), around: Arc::clone(&reads) };
+        let swarm = Swarm::new(store(counted), SystemEntropy);
+        (swarm.tenant(&tenant()), ConvenedWindows::default())
     };
     let (one, mut known) = server();
     assert_eq!(one.run_schedule(&schedule, &mut known).await.unwrap().steps.len(), 6);
@@ -302,25 +303,17 @@ async fn windows_that_are_done_are_not_read_again() {
 struct CountReads(AtomicU64);
 
 #[async_trait]
-impl Interceptor for CountReads {
-    async fn document(
+impl Around for CountReads {
+    async fn read(
         &self,
-        next: &dyn Documents,
-        collection: Collection,
-        key: &str,
-    ) -> Result<Option<Document>> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        next.document(collection, key).await
-    }
-
-    async fn document_page(
-        &self,
-        next: &dyn Documents,
-        collection: Collection,
-        query: &DocumentQuery,
-    ) -> Result<DocumentPage> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        next.document_page(collection, query).await
+        next: &MemoryBackend,
+        tenant: &TenantId,
+        op: Operation,
+        queries: Vec<Query>,
+    ) -> Result<Reading> {
+        let is_counted = ["document", "document page"].contains(&op);
+        self.0.fetch_add(u64::from(is_counted), Ordering::Relaxed);
+        next.read(tenant, op, queries).await
     }
 }
 
@@ -473,7 +466,7 @@ async fn concurrent_servers_do_each_step_once() {
 /// A tenant with three subjects, and its clock.
 struct Desk {
     clock: ManualClock,
-    store: MemoryStore,
+    memory: MemoryBackend,
     known: Mutex<ConvenedWindows>,
 }
 
@@ -481,8 +474,8 @@ impl Desk {
     async fn at(now: &str) -> Self {
         let clock = ManualClock::at(moment(now));
         let shown = clock.clone();
-        let store = MemoryStore::with_clock(move || shown.now());
-        let desk = Self { clock, store, known: Mutex::default() };
+        let memory = MemoryBackend::with_clock(move || shown.now());
+        let desk = Self { clock, memory, known: Mutex::default() };
         for subject in ["lending", "stables", "perps"] {
             desk.put_subject(subject).await;
         }
@@ -494,7 +487,7 @@ impl Desk {
     }
 
     fn tenant(&self) -> Tenant {
-        Swarm::new(self.store.clone(), SystemEntropy).tenant(&tenant())
+        Swarm::new(store(self.memory.clone()), SystemEntropy).tenant(&tenant())
     }
 
     async fn put_subject(&self, id: &str) {
@@ -519,7 +512,7 @@ impl Desk {
     /// All sessions, the newest first.
     async fn sessions(&self) -> Vec<Arc<Session>> {
         let all = SessionQuery { limit: 100, ..SessionQuery::default() };
-        self.store.open(&tenant()).sessions(&all).await.unwrap()
+        store(self.memory.clone()).open(&tenant()).sessions(&all).await.unwrap()
     }
 }
 

@@ -1,4 +1,4 @@
-//! A simulation by seed: members, operators and an applicant work concurrently on a store whose calls are
+//! A simulation by seed: members, operators and an applicant work concurrently on a store whose calls to its backend are
 //! delayed, lost or duplicated, whose answers get lost, and whose clock jumps. At the end the answers are
 //! compared with the records, and the log alone must show that each take was filed by the rules
 //! ([`replay`]).
@@ -6,6 +6,14 @@
 //! `cargo test -p swarm-store-memory --test memory simulation` runs some hundred schedules.
 //! `SWARM_SCHEDULES=0..1000000` chooses others, and a failure names its seed: `SWARM_SCHEDULES=17..18`
 //! runs that one again, step by step the same.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that fails panics"
+)]
 
 mod answers;
 mod chaos;
@@ -17,17 +25,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use swarm_store_memory::MemoryStore;
+use swarm_core::Tenants;
+use swarm_store_memory::MemoryBackend;
 
-use crate::broken_stores::broken::{Broken, Fault, Intact};
-pub(crate) use chaos::Chaos;
+use crate::decorated::{Decorated, store};
+use crate::mutants::{self, Mutated, Mutation, Plan};
+use chaos::Chaos;
 use desk::{Desk, Tally};
 
 /// The default schedules.
 const USUAL: Range<u64> = 0..400;
 
-/// The maximum number of schedules until a planted fault must be detected: some seconds.
-const PATIENCE: u64 = 5_000;
+/// The maximum number of schedules until a mutant must be noticed: some seconds.
+const PATIENCE: u64 = 1_500;
 
 #[test]
 fn the_promises_hold_amid_chaos() {
@@ -40,7 +50,7 @@ fn the_promises_hold_amid_chaos() {
             if seed >= chosen.end {
                 return happened;
             }
-            match schedule(seed, Intact) {
+            match schedule(seed, None) {
                 Ok(tally) => happened += tally,
                 Err(broken) => panic!("schedule {seed}: {broken}"),
             }
@@ -58,51 +68,50 @@ fn the_promises_hold_amid_chaos() {
     assert!(all.is_eventful(), "hardly anything happened: {all:?}");
 }
 
-macro_rules! planted {
-    ($($file:ident::$fault:ident)*) => {
-        /// Each of these faults breaks a promise sooner or later.
-        #[allow(non_snake_case, reason = "named after the fault")]
-        mod noticed {
-            $(
-                #[test]
-                fn $fault() {
-                    let fault = || crate::broken_stores::$file::$fault::default();
-                    let found = (0..super::PATIENCE).find_map(|seed| {
-                        super::schedule(seed, fault()).err().map(|broken| (seed, broken))
-                    });
-                    let (seed, broken) = found.expect("nobody noticed");
-                    println!("schedule {seed}: {broken}");
-                }
-            )*
-        }
-    };
-}
-
-planted! {
-    filing::AttemptForgotten
-    filing::StaleAcknowledged
-    filing::NewerSessionUnchecked
-    filing::DeadlineUnchecked
-    filing::NonceNotSpent
-    filing::RevisionTwice
-    saving::MemberAtAnyVersion
-    saving::SessionAtAnyVersion
-    sessions::LastTakeNotAggregated
-    saving::LaterTakeUnchecked
-    saving::OldTokensLive
-    saving::MailLost
-    saving::KeyIndexNotKept
+/// Each of these mutants of the record layer breaks a promise sooner or later.
+#[test]
+fn mutants_are_noticed() {
+    const MUTANTS: &[(&str, &str)] = &[
+        ("file", "repetition: unrecognized"),
+        ("file", "version of members: unchecked"),
+        ("file", "first of sessions_by_day, the last first: unchecked"),
+        ("file", "deadline: unchecked"),
+        ("file", "absence from takes_by_nonce: unchecked"),
+        ("file", "number of takes_by_revision: unchecked"),
+        ("save member", "absence from members_by_held_key: unchecked"),
+        ("save member", "version of members: unchecked"),
+        ("save member", "new messages: left out"),
+        ("save session", "version of sessions: unchecked"),
+        ("save session", "number of takes_by_session: unchecked"),
+        ("save session", "highest of takes_by_session: unchecked"),
+    ];
+    let noticed = mutants::in_parallel(MUTANTS.len(), |number| {
+        let (op, what) = MUTANTS[number];
+        let mutant = Mutation { op, what: what.to_owned() };
+        (0..PATIENCE).find(|seed| schedule(*seed, Some(&mutant)).is_err())
+    });
+    println!("{noticed:?}");
+    let unnoticed = MUTANTS.iter().zip(noticed).filter(|(_, seed)| seed.is_none());
+    let unnoticed: Vec<_> = unnoticed.map(|(mutant, _)| mutant).collect();
+    assert!(unnoticed.is_empty(), "nobody noticed these: {unnoticed:#?}");
 }
 
 /// Runs one schedule; returns the events, or the broken promise.
-fn schedule(seed: u64, fault: impl Fault) -> Result<Tally, String> {
+fn schedule(seed: u64, mutant: Option<&Mutation>) -> Result<Tally, String> {
     let _named = NamedIfItPanics(seed);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let chaos = Arc::new(Chaos::of(seed));
         let clock = chaos.clock().clone();
-        let memory = MemoryStore::with_clock(move || clock.now());
-        let store = Broken::with_chaos(memory, fault, Arc::clone(&chaos));
+        let memory = MemoryBackend::with_clock(move || clock.now());
+        let backend = Decorated { memory, around: Arc::clone(&chaos) };
+        let store: Arc<dyn Tenants> = match mutant {
+            Some(mutant) => Arc::new(store(Mutated {
+                backend: Arc::new(backend),
+                plan: Arc::new(Plan::mutant(mutant, usize::MAX)),
+            })),
+            None => Arc::new(store(backend)),
+        };
         let desk = Desk::open(store, Arc::clone(&chaos)).await;
         chaos.begin();
         desk.work().await;
