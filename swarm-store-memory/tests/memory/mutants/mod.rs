@@ -23,8 +23,7 @@ use std::thread;
 
 use swarm_testing::conformance::Case;
 
-pub(crate) use mutated::Mutated;
-pub(crate) use sites::{Mutation, Plan};
+use sites::{Mutation, Plan};
 
 /// More than there are processors: cases wait for deadlines.
 const THREADS: usize = 8;
@@ -273,7 +272,7 @@ impl Survey {
 }
 
 /// Calls a function with each number below `count`, in several threads.
-pub(crate) fn in_parallel<T: Send>(count: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
+fn in_parallel<T: Send>(count: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
     static SILENCED: Once = Once::new();
     SILENCED.call_once(|| {
         let show = panic::take_hook();
