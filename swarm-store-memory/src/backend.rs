@@ -38,8 +38,9 @@ impl MemoryBackend {
         Self { tenants: Arc::default(), clock: Arc::new(clock) }
     }
 
-    /// Another backend with a copy of the current records.
-    pub(crate) fn copy(&self) -> Self {
+    /// Another backend with a copy of the current records. For tests and simulations.
+    #[must_use]
+    pub fn copy(&self) -> Self {
         let tenants = lock_to_read(&self.tenants);
         let copied = |(id, tenant): (&TenantId, &Arc<RwLock<TenantTables>>)| {
             (id.clone(), Arc::new(RwLock::new(lock_to_read(tenant).clone())))
@@ -48,8 +49,8 @@ impl MemoryBackend {
         Self { tenants, clock: Arc::clone(&self.clock) }
     }
 
-    /// Replaces the records by those of a copy.
-    pub(crate) fn restore(&self, copy: &Self) {
+    /// Replaces the records by those of a copy. For tests and simulations.
+    pub fn restore(&self, copy: &Self) {
         let copy = lock_to_read(&copy.tenants);
         for (id, tenant) in lock_to_read(&self.tenants).iter() {
             let restored = copy.get(id).map(|tenant| lock_to_read(tenant).clone());

@@ -19,8 +19,6 @@ struct Readme;
 mod backend;
 mod tables;
 
-use std::sync::Arc;
-
 use swarm_core::Timestamp;
 use swarm_core::store::Store;
 
@@ -29,7 +27,7 @@ pub use backend::MemoryBackend;
 /// A store in memory. Clones share its records.
 #[derive(Clone)]
 pub struct MemoryStore {
-    backend: Arc<MemoryBackend>,
+    backend: MemoryBackend,
     store: Store,
 }
 
@@ -45,8 +43,7 @@ impl MemoryStore {
     }
 
     fn of(backend: MemoryBackend) -> Self {
-        let backend = Arc::new(backend);
-        Self { store: Store::over(Arc::clone(&backend) as _), backend }
+        Self { store: Store::new(backend.clone()), backend }
     }
 
     /// A backup: another store with a copy of the current records. For tests and simulations.

@@ -12,14 +12,15 @@ use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::rules::MemoFilter;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
 use swarm_core::service::{BlindSessions, LogQuery};
+use swarm_core::store::backend::{Backend, Operation, Outcome, Transaction, Write};
 use swarm_core::store::{
-    Caller, Collection, DocumentDraft, Intercepted, Interceptor, Put, Records, Result, Store,
-    StoreError, async_trait,
+    Caller, Collection, DocumentDraft, Interceptor, Put, Result, Store, StoreError, async_trait,
 };
-use swarm_core::{SessionId, Tenant, Timestamp};
+use swarm_core::{SessionId, Tenant, TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{Author, ManualClock, TestTenant, moment, race, session_draft};
 
+use crate::backend::time;
 use crate::embedding::enrolment;
 
 use SessionState::{Aggregated, Collecting, WindowClosed};
@@ -102,8 +103,8 @@ async fn session_closed_before_its_deadline_is_opened_after_it() {
 #[tokio::test]
 async fn held_memo_has_its_entry_once() {
     let faults = Arc::new(Faults::default());
-    let store = Intercepted::new(MemoryStore::new(), Arc::clone(&faults));
-    let tenant = TestTenant::fresh(Arc::new(store)).await;
+    let store = MemoryStore::with_clock(time).intercepted(Arc::clone(&faults));
+    let tenant = TestTenant::fresh(store).await;
     let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let session = blind(&desk, None).await;
     let memo = publish(&desk, &ada, session.id).await;
@@ -299,16 +300,25 @@ struct Faults {
 
 #[async_trait]
 impl Interceptor for Faults {
-    async fn put_document(
+    async fn commit(
         &self,
-        next: &Records,
-        collection: Collection,
-        draft: &DocumentDraft,
-    ) -> Result<Put> {
-        if collection == Collection::HeldMemos && self.are_on.load(Ordering::Relaxed) {
-            return Err(StoreError::corrupt("put document", "the disk is full"));
+        next: &dyn Backend,
+        tenant: &TenantId,
+        op: Operation,
+        transaction: Transaction,
+    ) -> Result<Outcome> {
+        let collection = Collection::HeldMemos.as_str().into();
+        let is_of_held_memo = |write: &Write| match write {
+            Write::Put { table, columns, .. } => {
+                table.name == "documents" && columns.first() == Some(&collection)
+            }
+            _ => false,
+        };
+        let is_on = self.are_on.load(Ordering::Relaxed);
+        if is_on && transaction.writes.iter().any(is_of_held_memo) {
+            return Err(StoreError::corrupt(op, "the disk is full"));
         }
-        next.put_document(collection, draft).await
+        next.commit(tenant, op, transaction).await
     }
 }
 

@@ -4,11 +4,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use swarm_core::store::{Filed, Filing, Intercepted, Interceptor, Result, async_trait};
-use swarm_core::{Error, Refusal};
+use swarm_core::store::backend::{Backend, Operation, Outcome, Transaction};
+use swarm_core::store::{Interceptor, Result, async_trait};
+use swarm_core::{Error, Refusal, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::TestTenant;
 use tokio::sync::Barrier;
+
+use crate::backend::time;
 
 /// A store in which filings start in pairs.
 struct StartTogether {
@@ -19,19 +22,27 @@ struct StartTogether {
 
 #[async_trait]
 impl Interceptor for StartTogether {
-    async fn file(&self, next: &dyn Takes, filing: &Filing) -> Result<Filed> {
+    async fn commit(
+        &self,
+        next: &dyn Backend,
+        tenant: &TenantId,
+        op: Operation,
+        transaction: Transaction,
+    ) -> Result<Outcome> {
         let one_less = |armed: usize| armed.checked_sub(1);
-        if self.armed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok() {
+        if op == "file"
+            && self.armed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+        {
             self.line.wait().await;
         }
-        next.file(filing).await
+        next.commit(tenant, op, transaction).await
     }
 }
 
 async fn tenant() -> (Arc<StartTogether>, TestTenant) {
     let start = Arc::new(StartTogether { armed: AtomicUsize::new(0), line: Barrier::new(2) });
-    let store = Intercepted::new(MemoryStore::new(), Arc::clone(&start));
-    (start, TestTenant::fresh(Arc::new(store)).await)
+    let store = MemoryStore::with_clock(time).intercepted(Arc::clone(&start));
+    (start, TestTenant::fresh(store).await)
 }
 
 /// Two takes that race for an outdated revision are judged again, so that one wins.

@@ -1,8 +1,6 @@
 //! The exact texts of log entries, compared with the recorded ones (`vectors/log`).
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
-use std::sync::Arc;
-
 use swarm_core::domain::Seq;
 use swarm_core::service::LogQuery;
 use swarm_core::{Swarm, SystemEntropy, TenantId};

@@ -3,7 +3,6 @@
 mod aggregation;
 mod backend;
 mod blind_sessions;
-mod broken_stores;
 mod cached_races;
 mod clock;
 mod committee_days;
@@ -14,7 +13,9 @@ mod embedding;
 mod following;
 mod hooks;
 mod log_entries;
+mod mutants;
 mod schedule;
 mod signed_log;
+mod simulation;
 mod tiles;
 mod witnesses;

@@ -11,10 +11,8 @@ use swarm_core::domain::{
     Weekdays,
 };
 use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
-use swarm_core::store::{
-    Collection, Document, DocumentPage, DocumentQuery, Intercepted, Interceptor, Records, Result,
-    SessionQuery, async_trait,
-};
+use swarm_core::store::backend::{Backend, Operation, Query, Reading};
+use swarm_core::store::{Interceptor, Result, SessionQuery, async_trait};
 use swarm_core::{Refusal, Resource, SessionId, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{ManualClock, applicant, creation, day, id, moment, object, race, subject};
@@ -237,7 +235,7 @@ async fn roster_is_of_active_members_or_of_those_named() {
         ("grace", MemberState::Inactive),
     ] {
         let record = swarm_core::Member { state, ..applicant(name) };
-        let store = desk.store.open(&tenant());
+        let store = desk.store.opened_again().open(&tenant());
         let _ = store.save_member(&creation(&record)).await.unwrap();
     }
     let of = |roster, name: &str| ScheduleEntry { roster: Some(roster), ..automatic(&[name]) };
@@ -283,8 +281,9 @@ async fn windows_that_are_done_are_not_read_again() {
     let schedule = schedule(["lending", "stables", "perps"].map(|subject| automatic(&[subject])));
     let reads = Arc::new(CountReads::default());
     let server = || {
-        let store = Intercepted::new(desk.store.clone(), Arc::clone(&reads));
-        (Swarm::new(store, SystemEntropy).tenant(&tenant()), ConvenedWindows::default())
+        let counted = desk.store.opened_again().intercepted(Arc::clone(&reads));
+        let swarm = Swarm::new(counted, SystemEntropy);
+        (swarm.tenant(&tenant()), ConvenedWindows::default())
     };
     let (one, mut known) = server();
     assert_eq!(one.run_schedule(&schedule, &mut known).await.unwrap().steps.len(), 6);
@@ -303,24 +302,16 @@ struct CountReads(AtomicU64);
 
 #[async_trait]
 impl Interceptor for CountReads {
-    async fn document(
+    async fn read(
         &self,
-        next: &Records,
-        collection: Collection,
-        key: &str,
-    ) -> Result<Option<Document>> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        next.document(collection, key).await
-    }
-
-    async fn document_page(
-        &self,
-        next: &Records,
-        collection: Collection,
-        query: &DocumentQuery,
-    ) -> Result<DocumentPage> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        next.document_page(collection, query).await
+        next: &dyn Backend,
+        tenant: &TenantId,
+        op: Operation,
+        queries: Vec<Query>,
+    ) -> Result<Reading> {
+        let is_counted = ["document", "document page"].contains(&op);
+        self.0.fetch_add(u64::from(is_counted), Ordering::Relaxed);
+        next.read(tenant, op, queries).await
     }
 }
 
@@ -494,7 +485,7 @@ impl Desk {
     }
 
     fn tenant(&self) -> Tenant {
-        Swarm::new(self.store.clone(), SystemEntropy).tenant(&tenant())
+        Swarm::new(self.store.opened_again(), SystemEntropy).tenant(&tenant())
     }
 
     async fn put_subject(&self, id: &str) {

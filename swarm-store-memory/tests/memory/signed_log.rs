@@ -20,10 +20,13 @@ use swarm_core::proof::tree::{GrowingTree, TreeHash, verify_consistency};
 use swarm_core::service::signed_log::{
     CheckpointMemory, LastSigned, LogSigner, SignedLog, Signing,
 };
-use swarm_core::store::{Intercepted, Interceptor, Records, StoreError, TreeState, Versioned};
+use swarm_core::store::backend::{Backend, Operation as StoreOperation, Query, Reading};
+use swarm_core::store::{Interceptor, Result};
 use swarm_core::{Error, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::TestTenant;
+
+use crate::backend::time;
 
 const ORIGIN: &str = "acme.example/swarm/log/acme";
 
@@ -295,16 +298,19 @@ async fn fork_of_the_same_size_is_noticed() {
 
 #[tokio::test]
 async fn key_of_answers_is_known_without_a_read_once_the_log_is_signed() {
-    let (store, trees) = (MemoryStore::new(), Arc::new(TreeReads::default()));
-    let swarm = Swarm::new(Intercepted::new(store.clone(), Arc::clone(&trees)), SystemEntropy);
-    let signer = LogSigner::without_memory(ServerSecret::new([1; 32]));
-    let own = swarm.tenant(&id()).signed_log("acme.example", &signer).unwrap();
+    let (store, trees) = (MemoryStore::with_clock(time), Arc::new(TreeReads::default()));
+    let counted = store.opened_again().intercepted(Arc::clone(&trees));
+    let signed_by = |swarm: Swarm, key| {
+        let signer = LogSigner::without_memory(ServerSecret::new([key; 32]));
+        swarm.tenant(&id()).signed_log("acme.example", &signer).unwrap()
+    };
+    let own = signed_by(Swarm::new(counted, SystemEntropy), 1);
     let _ = signed(&own).await;
     let (before, key) = (trees.0.load(Relaxed), own.answer_key().await.unwrap().unwrap());
     assert_eq!((trees.0.load(Relaxed), key.verifier()), (before, &own.verifier().await.unwrap()));
 
     // Another key is noticed when the log is signed the next time.
-    let other = log(&store, 2);
+    let other = signed_by(Swarm::new(store, SystemEntropy), 2);
     other.accept_key(&Actor::OPERATOR).await.unwrap();
     let _ = signed(&other).await;
     assert_eq!(own.sign().await.unwrap(), Signing::ForeignKey);
@@ -326,9 +332,15 @@ struct TreeReads(AtomicUsize);
 
 #[async_trait]
 impl Interceptor for TreeReads {
-    async fn tree(&self, next: &Records) -> Result<Option<Versioned<TreeState>>, StoreError> {
-        self.0.fetch_add(1, Relaxed);
-        next.tree().await
+    async fn read(
+        &self,
+        next: &dyn Backend,
+        tenant: &TenantId,
+        op: StoreOperation,
+        queries: Vec<Query>,
+    ) -> Result<Reading> {
+        self.0.fetch_add(usize::from(op == "tree"), Relaxed);
+        next.read(tenant, op, queries).await
     }
 }
 

@@ -4,12 +4,15 @@ use std::fmt::Debug;
 
 use super::log::document;
 use crate::assertions::{ensure, expect_eq};
-use crate::{TestTenant, act, applicant, creation, filed, moment, session_draft};
-use swarm_core::domain::{Attribution, Seq, SessionDraft, Timestamp, Version};
+use crate::{
+    TestTenant, act, applicant, challenge, creation, filed, id, moment, seed, session_draft,
+};
+use swarm_core::domain::{Attribution, Member, MemberState, Seq, SessionDraft, Timestamp, Version};
 use swarm_core::rules::convene;
 use swarm_core::store::{
     CLOCK_TOLERANCE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot, Collection, Filed,
-    MemberRemoval, Result, Saved, SessionChange, Store, StoreErrorKind,
+    MemberChange, MemberRemoval, MemberSaved, ProvenChallenge, Result, Saved, SessionChange, Store,
+    StoreErrorKind,
 };
 
 /// The clock may be up to an hour behind the log.
@@ -151,6 +154,33 @@ pub async fn passed_deadline_stays_passed_when_the_clock_runs_back(
     tenant.convened("other").await;
     set(noon.plus_millis(-60_000));
     expect_eq!(tenant.file(&filing).await, Filed::Late);
+}
+
+/// Those of takes and of challenges.
+pub async fn deadlines_are_exact_to_the_millisecond(tenants: Store, set: impl Fn(Timestamp)) {
+    let noon = noon();
+    set(noon);
+    let tenant = TestTenant::fresh(tenants).await;
+    let [ada, bob] = [tenant.author("ada").await, tenant.author("bob").await];
+    let closing = SessionDraft { window_closes_at: Some(noon), ..session_draft("subject") };
+    let session = tenant.convene(&closing).await;
+    let [in_time, late] = [
+        tenant.judged(&ada, &ada.submission(&session, "1")).await,
+        tenant.judged(&bob, &bob.submission(&session, "1")).await,
+    ];
+    let mut claims = Vec::new();
+    for name in ["grace", "hedy"] {
+        tenant.create(&Member { state: MemberState::Approved, ..applicant(name) }).await;
+        let slot = ChallengeSlot::Member(id(name));
+        tenant.set_challenge(&slot, &challenge("live", noon)).await;
+        let claim = tenant.edited(&id(name), |it| it.state = MemberState::Claimed).await;
+        claims.push(MemberChange { proven: Some(ProvenChallenge(seed("live"))), ..claim });
+    }
+    expect_eq!(filed(tenant.file(&in_time).await).filed_at, noon);
+    expect_eq!(tenant.save_member(&claims[0]).await, MemberSaved::Saved);
+    set(noon.plus_millis(1));
+    expect_eq!(tenant.file(&late).await, Filed::Late);
+    expect_eq!(tenant.save_member(&claims[1]).await, MemberSaved::Stale);
 }
 
 fn noon() -> Timestamp {

@@ -35,6 +35,8 @@ mod transfer;
 mod tree;
 mod webhooks;
 
+use std::pin::Pin;
+
 /// Generates a test for each case of the [suite](mod@crate::conformance), for the store that
 /// `harness` sets up.
 ///
@@ -86,6 +88,7 @@ macro_rules! conformance_cases {
                 member_pages_are_complete
                 members_are_found_by_id
                 member_is_listed_in_its_latest_state
+                member_that_changes_its_state_stays_listed
                 member_is_created_once
                 member_change_at_another_version_is_stale
                 member_change_does_not_create_a_member
@@ -221,6 +224,8 @@ macro_rules! conformance_cases {
                 held_document_is_read_without_its_text
                 document_guards_the_version_of_its_member
                 document_guards_the_version_of_its_session
+                document_is_written_with_its_session
+                document_guards_hold_until_the_commit
                 documents_are_found_by_group
                 document_text_round_trips
                 odd_document_keys_are_distinct
@@ -230,6 +235,7 @@ macro_rules! conformance_cases {
                 collection_quota_is_enforced
                 document_bytes_are_limited
                 concurrent_documents_do_not_exceed_the_bytes
+                concurrent_replacements_keep_the_sum_of_bytes
                 document_pages_are_complete
                 document_pages_are_limited_in_size
                 concurrent_writes_of_one_key_create_once
@@ -254,9 +260,12 @@ macro_rules! conformance_cases {
                 deliveries_are_found_by_due_time_and_newest_first
                 saved_delivery_round_trips
                 webhook_is_failing_until_a_newer_delivery
+                webhook_shows_its_oldest_delivery_that_waits
                 notice_is_kept_once
                 notice_is_kept_by_the_commit_that_has_it
                 old_webhook_records_are_removed
+                webhook_and_its_deliveries_are_read_in_one_snapshot
+                webhooks_of_a_log_that_went_back_are_kept
                 webhooks_are_isolated_by_tenant
             }
             log {
@@ -280,9 +289,11 @@ macro_rules! conformance_cases {
                 tiles_of_logs_are_independent
                 tree_is_isolated_by_tenant
                 went_back_log_refuses_commits
+                records_beside_a_log_that_went_back_are_kept
             }
             operator_acts {
                 operator_acts_are_recorded_with_their_commits
+                entries_of_operators_are_recorded_as_acts
                 operator_acts_are_found_by_operator_and_time
                 operator_acts_of_strangers_are_bounded
                 operator_acts_on_webhooks_are_recorded
@@ -337,13 +348,29 @@ macro_rules! conformance_cases {
         }
     )*};
 
-    (@names; $($part:ident { $($case:ident)* })*) => {
-        [$($(stringify!($case)),*),*]
+    (@list $harness:path; $($part:ident { $($case:ident)* })*) => {
+        [$($($crate::conformance::Case {
+            name: concat!(stringify!($part), "::", stringify!($case)),
+            run: || ::std::boxed::Box::pin(async {
+                let (_guard, tenants) = $harness().await;
+                $crate::conformance::$case(tenants).await;
+            }),
+        }),*),*]
     };
 
     (@publish; $($part:ident { $($case:ident)* })*) => {
         $(pub use $part::{$($case),*};)*
     };
+}
+
+/// A case with the store that it runs on, for tests of the suite.
+#[doc(hidden)]
+#[expect(missing_debug_implementations, reason = "a future cannot be shown")]
+pub struct Case {
+    /// The name of its part and its own.
+    pub name: &'static str,
+    /// Sets up the store, and runs the case.
+    pub run: fn() -> Pin<Box<dyn Future<Output = ()>>>,
 }
 
 conformance_cases! { publish }

@@ -1,15 +1,16 @@
 //! Acts of operators.
 
+use super::log::document;
 use crate::assertions::{ensure, expect_eq};
 use crate::{FIRST, TestTenant, applicant, mail, session_draft};
 use swarm_core::domain::{
     Actor, Attribution, Day, DeliveryDraft, Note, NoticeId, OperatorAct, RecordedAct, Seq,
     Timestamp, Webhook,
 };
-use swarm_core::rules::convene;
+use swarm_core::rules::{convene, withhold};
 use swarm_core::store::{
-    ActQuery, DeliveryChange, MemberChange, MemberSaved, Queued, QueuedMail, Saved, Store,
-    WebhookChange,
+    ActQuery, Collection, DeliveryChange, MemberChange, MemberSaved, Queued, QueuedMail, Saved,
+    Store, WebhookChange,
 };
 
 /// A name, and a target, with characters that stores may not pass on.
@@ -67,6 +68,31 @@ pub async fn operator_acts_are_recorded_with_their_commits(tenants: Store) {
     let tested = OperatorAct::new(&ada(), "message.tested", message).unwrap();
     let tested = RecordedAct { at, act: tested };
     ensure!(found.len() == 3 && found.contains(&tested), "the id of the message", found);
+}
+
+/// Every commit whose entry is of an operator records its act.
+pub async fn entries_of_operators_are_recorded_as_acts(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let author = tenant.author("ada").await;
+    let by = Attribution::from(ada());
+    let convocation = convene(&session_draft("subject"), &by);
+    let session = tenant.store().convene(&convocation).await.unwrap();
+    expect_eq!(tenant.operator_acts(&every()).await.len(), 1, "a session is convened");
+    tenant.amend(session.id, |_| {}).await;
+    expect_eq!(tenant.operator_acts(&every()).await.len(), 2, "it is amended");
+    let take = tenant.filed(&author, &session, "nonce").await;
+    let on_file = tenant.session(session.id).await.unwrap();
+    let marks = withhold(&on_file, &take, Note::parse("why").unwrap(), &by).unwrap();
+    ensure!(tenant.mark_takes(&marks).await.is_some(), "withheld", marks);
+    expect_eq!(tenant.operator_acts(&every()).await.len(), 3, "a take is withheld");
+    let _ = tenant.put_document(Collection::Memos, &document(None, "memo")).await;
+    expect_eq!(tenant.operator_acts(&every()).await.len(), 4, "a document is written");
+    tenant.accept_key(&crate::act("key")).await;
+    expect_eq!(tenant.operator_acts(&every()).await.len(), 5, "a key is accepted");
+    tenant.accept_clock(&crate::act("clock")).await;
+    expect_eq!(tenant.operator_acts(&every()).await.len(), 6, "a clock is accepted");
+    tenant.accept_store(&crate::act("store")).await;
+    expect_eq!(tenant.operator_acts(&every()).await.len(), 7, "a store is accepted");
 }
 
 /// A test of a webhook, whose delivery is its target, and a delivery that is queued again.
@@ -135,6 +161,7 @@ pub async fn operator_acts_are_found_by_operator_and_time(tenants: Store) {
         acts(&tenant, ActQuery { by: by.clone(), since, ..every() }).await,
         [third, second.clone()]
     );
+    expect_eq!(acts(&tenant, ActQuery { since, ..every() }).await, all[..3]);
     expect_eq!(acts(&tenant, ActQuery { by, since, before, limit: 9 }).await, [second]);
 
     tenant.forget_acts(at[2]).await;

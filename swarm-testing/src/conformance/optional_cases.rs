@@ -85,8 +85,14 @@ macro_rules! transfer_cases {
         }
     };
 
-    (@names; $($case:ident)*) => {
-        [$(stringify!($case)),*]
+    (@list $harness:path; $($case:ident)*) => {
+        [$($crate::conformance::Case {
+            name: concat!("transfer::", stringify!($case)),
+            run: || ::std::boxed::Box::pin(async {
+                let (_guard, store) = $harness().await;
+                $crate::conformance::$case(store).await;
+            }),
+        }),*]
     };
 
     (@publish; $($case:ident)*) => {
@@ -126,6 +132,19 @@ macro_rules! continuity_cases {
         }
     };
 
+    (@list $harness:path, $back_up:path, $restore:path, $again:path; $($case:ident)*) => {
+        [$($crate::conformance::Case {
+            name: concat!("continuity::", stringify!($case)),
+            run: || ::std::boxed::Box::pin(async {
+                let (guard, tenants) = $harness().await;
+                let back_up = async || $back_up(&guard).await;
+                let restore = async || $restore(&guard).await;
+                let again = async || $again(&guard).await;
+                $crate::conformance::$case(tenants, back_up, restore, again).await;
+            }),
+        }),*]
+    };
+
     (@publish; $($case:ident)*) => {
         pub use continuity::{$($case),*};
     };
@@ -144,6 +163,7 @@ macro_rules! clock_cases {
             accepted_clock_is_used_again
             deadline_cannot_move_before_a_take_filed_with_a_wrong_clock
             passed_deadline_stays_passed_when_the_clock_runs_back
+            deadlines_are_exact_to_the_millisecond
         }
     };
 
@@ -162,8 +182,14 @@ macro_rules! clock_cases {
         }
     };
 
-    (@names; $($case:ident)*) => {
-        [$(stringify!($case)),*]
+    (@list $harness:path, $set:path; $($case:ident)*) => {
+        [$($crate::conformance::Case {
+            name: concat!("clock::", stringify!($case)),
+            run: || ::std::boxed::Box::pin(async {
+                let (guard, tenants) = $harness().await;
+                $crate::conformance::$case(tenants, |now| $set(&guard, now)).await;
+            }),
+        }),*]
     };
 
     (@publish; $($case:ident)*) => {
@@ -205,8 +231,14 @@ macro_rules! durability_cases {
         }
     };
 
-    (@names; $($case:ident)*) => {
-        [$(stringify!($case)),*]
+    (@list $harness:path, $reopen:path; $($case:ident)*) => {
+        [$($crate::conformance::Case {
+            name: concat!("durability::", stringify!($case)),
+            run: || ::std::boxed::Box::pin(async {
+                let (guard, tenants) = $harness().await;
+                $crate::conformance::$case(tenants, async || $reopen(&guard).await).await;
+            }),
+        }),*]
     };
 
     (@publish; $($case:ident)*) => {

@@ -193,6 +193,8 @@ pub async fn reminder_is_queued_once(tenants: Store) {
     let test = QueuedMail { mail: mail("test"), reminder: None, operator_act: None };
     let tests = [tenant.queue_message(&test).await, tenant.queue_message(&test).await];
     let queued = tenant.messages(None, None).await;
+    let ids: Vec<_> = queued.iter().map(|message| message.record.id.0).collect();
+    expect_eq!(ids, [1, 2, 3, 4]);
     let of =
         |message: &Versioned<Message>| Queued::Queued(message.record.id, message.record.queued_at);
     expect_eq!(count(&outcomes, &of(&queued[0])), 1);
@@ -225,6 +227,10 @@ pub async fn reminder_is_guarded_by_its_session_and_by_takes(tenants: Store) {
     let other = reminder("grace", version.next());
     expect_eq!(tenant.queue_message(&other).await, Queued::Stale);
     expect_eq!(tenant.messages(None, None).await, []);
+    let (other, bob) = (tenant.convened("basalt").await, tenant.author("bob").await);
+    tenant.filed(&bob, &other, "nonce").await;
+    let elsewhere = tenant.queue_message(&reminder(bob.id.as_str(), version)).await;
+    ensure!(matches!(elsewhere, Queued::Queued(..)), "who filed in another session", elsewhere);
 }
 
 /// Creates a member with a message, and returns the message.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::assertions::{ensure, expect_eq};
 use crate::{TestTenant, act, race, session_draft};
-use swarm_core::domain::{Actor, Attribution, LogBefore, Seq, Version};
+use swarm_core::domain::{Actor, Attribution, LogBefore, OperatorAct, Seq, Version};
 use swarm_core::proof::tile::TileId;
 use swarm_core::rules::{convene, store_accepted};
-use swarm_core::store::{Saved, Store, StoreErrorKind, TreeChange, TreeState, Versioned};
+use swarm_core::store::{ActQuery, Saved, Store, StoreErrorKind, TreeChange, TreeState, Versioned};
 
 const FIRST: TileId = TileId { level: 0, index: 0 };
 const SECOND: TileId = TileId { level: 0, index: 1 };
@@ -124,6 +124,20 @@ pub async fn went_back_log_refuses_commits(tenants: Store) {
     tenant.store().mark_went_back(3, Seq(9));
     tenant.convened("later").await;
     expect_eq!(tenant.log_size().await, Seq(3));
+}
+
+/// What serves proofs, and acts that the log does not have, are no part of it.
+pub async fn records_beside_a_log_that_went_back_are_kept(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants).await;
+    tenant.convened("subject").await;
+    tenant.store().mark_went_back(3, Seq(1)).await.unwrap();
+    expect_eq!(tenant.save_tree(&change(None, 1, None, &[(FIRST, &[1])])).await, Saved::Saved);
+    expect_eq!(tenant.tiles(1, &[FIRST]).await, [Some(vec![1])]);
+    let refused = OperatorAct::unnamed("console.refused");
+    expect_eq!(tenant.record_act(&refused, None).await, Saved::Saved);
+    let now = tenant.now().await;
+    tenant.forget_acts(now.plus_millis(1)).await;
+    expect_eq!(tenant.operator_acts(&ActQuery { limit: 9, ..ActQuery::default() }).await, []);
 }
 
 fn state(size: u64, checkpoint: Option<&str>) -> TreeState {

@@ -4,7 +4,7 @@ use crate::assertions::expect_eq;
 use crate::{FIRST, TestTenant, applicant, count, creation, mail, race};
 use swarm_core::domain::{
     Delivery, DeliveryDraft, DeliveryId, DeliveryState, Message, NoticeDraft, NoticeId, Seq,
-    SessionId, Timestamp, Webhook,
+    SessionId, Timestamp, Version, Webhook,
 };
 use swarm_core::store::{
     Countable, DeliveryChange, DeliveryQuery, MemberChange, MemberSaved, MessageChange, Saved,
@@ -201,6 +201,23 @@ pub async fn webhook_is_failing_until_a_newer_delivery(tenants: Store) {
     expect_eq!(tenant.webhook(url).await.is_failing, true);
     settle(&tenant, 3, deliver).await;
     expect_eq!(tenant.webhook(url).await.is_failing, false);
+    settle(&tenant, 1, deliver).await;
+    settle(&tenant, 2, fail).await;
+    expect_eq!(tenant.webhook(url).await.is_failing, false, "the newest one was delivered");
+}
+
+pub async fn webhook_shows_its_oldest_delivery_that_waits(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let url = "https://a.example";
+    begun(&tenant, url, 1).await;
+    let first = newest(&tenant).await.record.queued_at;
+    tenant.pass(first).await;
+    begun_again(&tenant, url).await;
+    let second = newest(&tenant).await.record.queued_at;
+    expect_eq!(tenant.webhook(url).await.oldest, Some(first));
+    settle(&tenant, 1, |delivery| delivery.state = DeliveryState::Delivered).await;
+    expect_eq!(tenant.webhook(url).await.oldest, Some(second));
+    expect_eq!(tenant.webhook("https://b.example").await.webhook, None);
 }
 
 pub async fn notice_is_kept_once(tenants: Store) {
@@ -252,6 +269,8 @@ pub async fn notice_is_kept_by_the_commit_that_has_it(tenants: Store) {
     let found = tenant.notices(NoticeId(0), 10).await;
     let shown: Vec<_> = found.iter().map(|it| (it.id.0, &*it.event, &*it.name)).collect();
     expect_eq!(shown, [(1, "application.received", "ada"), (2, "mail.undelivered", "1")]);
+    expect_eq!(tenant.save_notice(&notice("store.ready", "now")).await, Saved::Saved);
+    expect_eq!(tenant.notices(NoticeId(2), 10).await.pop().map(|it| it.id), Some(NoticeId(3)));
 }
 
 pub async fn old_webhook_records_are_removed(tenants: Store) {
@@ -271,6 +290,52 @@ pub async fn old_webhook_records_are_removed(tenants: Store) {
     expect_eq!(names, ["new"]);
     let found = tenant.webhook(url).await;
     expect_eq!((found.webhook.is_some(), found.queued), (true, 1));
+}
+
+/// Each change queues a delivery.
+pub async fn webhook_and_its_deliveries_are_read_in_one_snapshot(tenants: Store) {
+    const CHANGES: u64 = 40;
+    let tenant = TestTenant::fresh(tenants).await;
+    let url = "https://a.example";
+    begun(&tenant, url, 0).await;
+    let run = |racer: u64| {
+        let tenant = tenant.clone();
+        async move {
+            for version in 1..=CHANGES {
+                if racer == 0 {
+                    let change = WebhookChange {
+                        webhook: Webhook { seq: Seq(version), ..webhook(url) },
+                        expected: Some(Version(version)),
+                        deliveries: vec![draft(url, version)],
+                        operator_act: None,
+                        wakes: false,
+                    };
+                    expect_eq!(tenant.save_webhook(&change).await.is_some(), true);
+                    continue;
+                }
+                let found = tenant.webhook(url).await;
+                let changes = found.webhook.map(|webhook| webhook.version.0 - 1);
+                expect_eq!(changes, Some(found.queued), "with its deliveries");
+                expect_eq!(found.oldest.is_some(), found.queued > 0, "with its deliveries");
+            }
+        }
+    };
+    race((0..4).map(run)).await;
+}
+
+/// They are no part of the log, and are told of it.
+pub async fn webhooks_of_a_log_that_went_back_are_kept(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let url = "https://a.example";
+    tenant.convened("subject").await;
+    tenant.store().mark_went_back(3, Seq(1)).await.unwrap();
+    begun(&tenant, url, 1).await;
+    settle(&tenant, 1, |delivery| delivery.attempts = 1).await;
+    expect_eq!(newest(&tenant).await.record.attempts, 1);
+    expect_eq!(tenant.save_notice(&notice("store.ready", "not")).await, Saved::Saved);
+    let now = tenant.now().await;
+    tenant.remove_webhook_records(now.plus_millis(1)).await;
+    expect_eq!(tenant.notices(NoticeId(0), 10).await, []);
 }
 
 pub async fn webhooks_are_isolated_by_tenant(tenants: Store) {

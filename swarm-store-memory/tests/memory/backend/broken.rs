@@ -67,19 +67,15 @@ pub(super) struct BrokenBackend {
 
 impl BrokenBackend {
     pub(super) fn over(memory: MemoryBackend, fault: Fault) -> Arc<dyn Backend> {
-        Self::processes(memory, fault, 1).remove(0)
+        Arc::new(Self::processes(memory, fault, 1).remove(0))
     }
 
     /// The same backend as several processes have it open.
-    pub(super) fn processes(
-        memory: MemoryBackend,
-        fault: Fault,
-        number: usize,
-    ) -> Vec<Arc<dyn Backend>> {
+    pub(super) fn processes(memory: MemoryBackend, fault: Fault, number: usize) -> Vec<Self> {
         let announced = Arc::new(Mutex::new(vec![BTreeSet::new(); number]));
         let process = |process| {
             let (memory, announced) = (memory.clone(), Arc::clone(&announced));
-            Arc::new(Self { memory, fault, process, announced }) as Arc<dyn Backend>
+            Self { memory, fault, process, announced }
         };
         (0..number).map(process).collect()
     }

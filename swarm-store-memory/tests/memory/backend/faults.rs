@@ -9,16 +9,16 @@ use swarm_core::store::backend::{
     Answer, Append, Backend, Body, Check, CommitId, Decision, Entry, Item, Kind, Outcome, PartSet,
     Query, Range, Reading, Row, Table, Term, Transaction, Value, Write,
 };
-use swarm_core::store::{Result, StoreError};
+use swarm_core::store::{Result, Store, StoreError};
 use swarm_core::{TenantId, Timestamp};
 use swarm_store_memory::MemoryBackend;
 use swarm_testing::ManualClock;
 use swarm_testing::backend::{self as suite, TABLES, wait_of_a_commit_counts_towards_its_deadline};
+use swarm_testing::conformance;
 use tokio::time::sleep;
 
 use super::broken::{BrokenBackend, Fault};
-use super::{held_time, hold};
-use crate::broken_stores::{expect_broken, time};
+use super::{expect_broken, held_time, hold, time};
 
 /// Makes a test of each row, `fault: its kind and what it does => the cases that catch it;`, and a list of the cases.
 macro_rules! plant {
@@ -73,7 +73,7 @@ macro_rules! clock {
 macro_rules! feed {
     ($fault:ident, $case:ident) => {
         let memory = MemoryBackend::with_clock(time);
-        expect_broken(suite::$case(BrokenBackend::processes(memory, $fault, 2))).await;
+        expect_broken(suite::$case(shared(BrokenBackend::processes(memory, $fault, 2)))).await;
     };
 }
 
@@ -306,6 +306,46 @@ plant! {
     }
 }
 
+/// The cases of the feed of a store, which also has what its own process commits.
+mod feed_of_a_store {
+    use super::*;
+
+    fn processes(fault: Fault) -> Vec<Store> {
+        let open = BrokenBackend::processes(MemoryBackend::with_clock(time), fault, 2);
+        open.into_iter().map(Store::new).collect()
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn without_a_fault() {
+        conformance::each_commit_is_announced_to_every_process(processes(Fault::Nothing)).await;
+        conformance::concurrent_commits_of_tenants_are_all_announced(processes(Fault::Nothing))
+            .await;
+        conformance::feed_has_the_time_of_the_store(processes(Fault::Nothing)).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn that_announces_nothing_of_others() {
+        let broken = processes(Fault::Changes(|changes| changes.tenants = Some(Vec::new())));
+        expect_broken(conformance::each_commit_is_announced_to_every_process(broken)).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn that_announces_one_of_several_tenants() {
+        let last = |changes: &mut swarm_core::store::Changes| {
+            let tenants = changes.tenants.as_mut().unwrap();
+            tenants.drain(..tenants.len().saturating_sub(1));
+        };
+        let broken = processes(Fault::Changes(last));
+        expect_broken(conformance::concurrent_commits_of_tenants_are_all_announced(broken)).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn whose_time_is_that_of_another_clock() {
+        let broken = processes(Fault::Changes(|changes| changes.now = Timestamp::EPOCH));
+        expect_broken(conformance::feed_has_the_time_of_the_store(broken)).await;
+    }
+}
+
 /// A case without a fault may be one that cannot fail.
 #[test]
 fn every_case_catches_a_fault() {
@@ -332,7 +372,7 @@ mod intact {
     }
 
     async fn in_three_processes() -> ((), Vec<Arc<dyn Backend>>) {
-        ((), BrokenBackend::processes(MemoryBackend::with_clock(time), Fault::Nothing, 3))
+        ((), shared(BrokenBackend::processes(MemoryBackend::with_clock(time), Fault::Nothing, 3)))
     }
 
     swarm_testing::backend_conformance!(intact);
@@ -354,6 +394,10 @@ async fn backend_that_reads_its_clock_before_it_waits_is_caught() {
     let broken = BrokenBackend::over(memory.clone(), fault);
     let hold = async |tenant: &TenantId| hold(memory, tenant.clone()).await;
     expect_broken(wait_of_a_commit_counts_towards_its_deadline(broken, hold)).await;
+}
+
+fn shared(backends: Vec<BrokenBackend>) -> Vec<Arc<dyn Backend>> {
+    backends.into_iter().map(|backend| Arc::new(backend) as Arc<dyn Backend>).collect()
 }
 
 type Reads = BoxFuture<'static, Result<Reading>>;

@@ -12,6 +12,7 @@ mod broken;
 mod faults;
 
 use std::cell::Cell;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
@@ -22,7 +23,19 @@ use swarm_store_memory::MemoryBackend;
 use swarm_testing::ManualClock;
 use swarm_testing::backend::wait_of_a_commit_counts_towards_its_deadline;
 
-use crate::broken_stores::time;
+/// The time.
+#[allow(clippy::disallowed_methods, reason = "the clock of the backend under test")]
+pub(crate) fn time() -> Timestamp {
+    let since_1970 = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    Timestamp::EPOCH.plus_millis(i64::try_from(since_1970.as_millis()).unwrap())
+}
+
+/// Checks that a case fails with a message about a promise.
+async fn expect_broken(case: impl Future<Output = ()>) {
+    let failed = AssertUnwindSafe(case).catch_unwind().await.expect_err("nobody noticed");
+    let said = failed.downcast::<String>().map_or_else(|_| String::new(), |said| *said);
+    assert!(said.contains("expected:") && said.contains("actual:"), "not about a promise: {said}");
+}
 
 async fn in_memory() -> ((), Arc<dyn Backend>) {
     ((), Arc::new(MemoryBackend::with_clock(time)))

@@ -3,10 +3,10 @@
 use std::fmt::Debug;
 
 use crate::assertions::{ensure, expect_eq};
-use crate::committee::{TestCommittee, creation, first_save, member, next_save, open_day};
+use crate::committee::{TestCommittee, creation, filed, first_save, member, next_save, open_day};
 use crate::{day, moment};
 use swarm_core::domain::{Seq, Timestamp};
-use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, Result, Store, StoreErrorKind};
+use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, CommitteeFiled, Result, Store, StoreErrorKind};
 
 const DATE: &str = "2026-11-21";
 
@@ -55,6 +55,27 @@ pub async fn committee_refuses_commits_while_the_clock_is_far_behind(
     let resent = tenant.store().file_committee(&before).await.unwrap();
     expect_eq!(resent, filed, "an attempt that is sent again");
     expect_eq!((tenant.log_size().await, tenant.members().await.len()), (Seq(2), 1));
+}
+
+pub async fn committee_deadline_is_exact_to_the_millisecond(
+    tenants: Store,
+    set: impl Fn(Timestamp),
+) {
+    let noon = moment("2026-11-21T12:00:00Z");
+    set(noon);
+    let tenant = TestCommittee::fresh(tenants).await;
+    let key = tenant.seat("ada").await;
+    let mut open = open_day(DATE, "aurora");
+    open.generation.iter_mut().for_each(|generation| generation.deadline = noon);
+    tenant.put_day(&first_save(&open)).await;
+    let [in_time, late] =
+        [tenant.judged(&key, day(DATE), "1").await, tenant.judged(&key, day(DATE), "2").await];
+    expect_eq!(filed(tenant.file(&in_time).await).received_at, noon);
+    set(noon.plus_millis(1));
+    expect_eq!(tenant.file(&late).await, CommitteeFiled::Late);
+    let on_file = tenant.day(day(DATE)).await.unwrap();
+    tenant.put_day(&next_save(&on_file, open)).await;
+    expect_eq!(tenant.file(&late).await, CommitteeFiled::Stale, "compared before the deadline");
 }
 
 fn refused<T: Debug>(outcome: Result<T>) {

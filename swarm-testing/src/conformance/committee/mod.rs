@@ -17,6 +17,7 @@ macro_rules! committee_clock_cases {
             @$then $($harness, $set)?;
             committee_rows_never_decrease_in_time
             committee_refuses_commits_while_the_clock_is_far_behind
+            committee_deadline_is_exact_to_the_millisecond
         }
     };
 
@@ -34,6 +35,16 @@ macro_rules! committee_clock_cases {
                 }
             )*
         }
+    };
+
+    (@list $harness:path, $set:path; $($case:ident)*) => {
+        [$($crate::conformance::Case {
+            name: concat!("committee::clock::", stringify!($case)),
+            run: || ::std::boxed::Box::pin(async {
+                let (guard, tenants) = $harness().await;
+                $crate::conformance::committee::$case(tenants, |now| $set(&guard, now)).await;
+            }),
+        }),*]
     };
 
     (@publish; $($case:ident)*) => {
@@ -98,6 +109,7 @@ macro_rules! committee_conformance_cases {
             log {
                 days_and_takes_append_a_row_each
                 refused_committee_write_appends_no_row
+                committee_refuses_commits_once_its_log_went_back
             }
             tenants {
                 committees_of_tenants_share_nothing
@@ -131,8 +143,14 @@ macro_rules! committee_conformance_cases {
         }
     };
 
-    (@names; $($part:ident { $($case:ident)* })*) => {
-        [$($(stringify!($case)),*),*]
+    (@list $harness:path; $($part:ident { $($case:ident)* })*) => {
+        [$($($crate::conformance::Case {
+            name: concat!("committee::", stringify!($part), "::", stringify!($case)),
+            run: || ::std::boxed::Box::pin(async {
+                let (_guard, tenants) = $harness().await;
+                $crate::conformance::committee::$case(tenants).await;
+            }),
+        }),*),*]
     };
 
     (@publish; $($part:ident { $($case:ident)* })*) => {

@@ -2,14 +2,15 @@
 
 mod quota;
 
-use swarm_core::domain::{SessionId, Timestamp, Version};
+use swarm_core::domain::{Logged, Session, SessionId, Timestamp, Version};
 use swarm_core::store::Collection::{Briefs, Memos, Subjects};
 use swarm_core::store::{
-    Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Held, Put, Store,
+    Act, Collection, Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Held,
+    MemberSaved, Put, Saved, Store, Versioned,
 };
 
 use crate::assertions::{ensure, expect_eq};
-use crate::{FIRST, TestTenant, applicant, id, odd_texts, race, session_draft};
+use crate::{FIRST, TestTenant, act, applicant, id, odd_texts, race, session_draft};
 
 pub use quota::*;
 
@@ -22,7 +23,7 @@ pub async fn collections_are_initially_empty(tenants: Store) {
 
 pub async fn document_ids_count_from_one_per_collection(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
-    for collection in [Subjects, Briefs] {
+    for collection in Collection::ALL {
         for (id, key) in (1..).zip(["b", "a", "c"]) {
             let before = tenant.now().await;
             let created = created(tenant.put_document(collection, &draft(key, "{}")).await);
@@ -149,6 +150,59 @@ pub async fn document_guards_the_version_of_its_session(tenants: Store) {
     }
     expect_eq!(tenant.documents(Briefs, None).await.len(), 1);
     created(tenant.put_document(Briefs, &guarded("new", of_session(session, FIRST.next()))).await);
+}
+
+pub async fn document_is_written_with_its_session(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let id = tenant.convened("subject").await.id;
+    let Versioned { version, record } = tenant.session(id).await.unwrap();
+    let session = Session { quorum: Some(7), ..Session::clone(&record) };
+    let guard = DocumentGuard::ReplacedSession(session.into(), version);
+    created(tenant.put_document(Briefs, &guarded("key", guard.clone())).await);
+    let on_file = tenant.session(id).await.unwrap();
+    expect_eq!((on_file.version, on_file.record.quorum), (version.next(), Some(7)));
+    expect_eq!(tenant.put_document(Briefs, &guarded("other", guard)).await, Put::Stale);
+}
+
+/// Not only until the document is judged. The log shows whether a change was before it.
+pub async fn document_guards_hold_until_the_commit(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants).await;
+    let session = tenant.convened("subject").await.id;
+    tenant.create(&applicant("ada")).await;
+    for round in 0..16 {
+        let mut member = tenant.edited(&id("ada"), |_| {}).await;
+        member.act = Some(act("member"));
+        let amended = tenant.amended(session, |_| {}).await;
+        let guard = match round % 2 {
+            0 => DocumentGuard::Member(id("ada"), member.expected.unwrap()),
+            _ => of_session(session, amended.expected),
+        };
+        let key = format!("key-{round}");
+        let draft = DocumentDraft { act: Some(act(&key)), ..guarded(&key, guard) };
+        let before = tenant.log_size().await;
+        let run = |racer: usize| {
+            let (tenant, draft) = (tenant.clone(), draft.clone());
+            let (member, amended) = (member.clone(), amended.clone());
+            async move {
+                match racer {
+                    0 => {
+                        expect_eq!(tenant.save_member(&member).await, MemberSaved::Saved);
+                        expect_eq!(tenant.save_session(&amended).await, Saved::Saved);
+                        true
+                    }
+                    _ => matches!(tenant.put_document(Briefs, &draft).await, Put::Created(_)),
+                }
+            }
+        };
+        let is_created = race((0..2).map(run)).await[1];
+        let rows = tenant.log(before, 9).await;
+        let place = |act: Act| {
+            rows.iter().position(|row| row.logged == Logged::Entry(act.entry(0, row.at)))
+        };
+        let changed = if round % 2 == 0 { act("member") } else { amended.acts[0].clone() };
+        let is_first = place(act(&key)) < place(changed);
+        ensure!(!is_created || is_first, "written before what it guards was changed", rows);
+    }
 }
 
 pub async fn documents_are_found_by_group(tenants: Store) {

@@ -83,6 +83,9 @@ pub async fn collection_quota_is_enforced(tenants: Store) {
     let tomorrow = tenant.now().await;
     created(&put("c", 1, tomorrow).await);
     expect_eq!(put("d", 1, tomorrow).await, Put::Full);
+    let count = DocumentCount { until: began, ..count(Collection, 1, Timestamp::EPOCH) };
+    let before = DocumentQuota { count: Some(count), bytes: None };
+    created(&tenant.put_document(Subjects, &draft("d", Some(before))).await);
 }
 
 /// The texts of subjects, snapshots and signals count together; others do not.
@@ -116,6 +119,19 @@ pub async fn document_bytes_are_limited(tenants: Store) {
     );
     expect_eq!(put(Subjects, "j", 2, 20).await, Put::NoRoom);
     created(&put(Subjects, "j", 2, 22).await);
+}
+
+pub async fn concurrent_replacements_keep_the_sum_of_bytes(tenants: Store) {
+    let tenant = TestTenant::fresh(tenants).await;
+    created(&tenant.put_document(Subjects, &sized("a", 2, 100)).await);
+    let replace = |racer: usize| {
+        let tenant = tenant.clone();
+        async move { tenant.put_document(Subjects, &sized("a", 10 + racer, 100)).await }
+    };
+    race((0..8).map(replace)).await.iter().for_each(replaced);
+    let length = tenant.document(Subjects, "a").await.map_or(0, |it| it.json.len() as u64);
+    expect_eq!(tenant.put_document(Subjects, &sized("b", 10, length + 9)).await, Put::NoRoom);
+    created(&tenant.put_document(Subjects, &sized("b", 10, length + 10)).await);
 }
 
 pub async fn concurrent_documents_do_not_exceed_the_bytes(tenants: Store) {

@@ -222,16 +222,21 @@ pub async fn reused_challenge_becomes_live_in_the_requested_slot(tenants: Store)
 pub async fn concurrent_requests_get_the_same_challenge(tenants: Store) {
     let tenant = &TestTenant::fresh(tenants).await;
     tenant.create(&applicant("ada")).await;
-    let ask = |racer: usize| {
-        let tenant = tenant.clone();
-        async move {
-            let fresh = reusable(&tenant, &racer.to_string(), FAR).await;
-            asked(&tenant, 1, &fresh, &ChallengeSlot::Member(id("ada"))).await
-        }
-    };
-    let given = race((0..32).map(ask)).await;
-    let live = tenant.member(&id("ada")).await.challenge.unwrap();
-    expect_eq!(given, vec![live; 32]);
+    let past = reusable(tenant, "past", 20).await;
+    expect_eq!(asked(tenant, 2, &past, &ChallengeSlot::Decoy).await, past);
+    tenant.pass(past.reusable_until).await;
+    for bucket in [1, 2] {
+        let ask = |racer: usize| {
+            let tenant = tenant.clone();
+            async move {
+                let fresh = reusable(&tenant, &racer.to_string(), FAR).await;
+                asked(&tenant, bucket, &fresh, &ChallengeSlot::Member(id("ada"))).await
+            }
+        };
+        let given = race((0..32).map(ask)).await;
+        let live = tenant.member(&id("ada")).await.challenge.unwrap();
+        expect_eq!(given, vec![live; 32]);
+    }
 }
 
 /// A challenge with a seed of this name that is reusable for `millis` milliseconds, and valid for

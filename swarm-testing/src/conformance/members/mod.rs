@@ -281,6 +281,15 @@ pub async fn removed_member_is_unknown(tenants: Store) {
         let removal = MemberRemoval { id: id("hedy"), expected: Version(1) };
         expect_eq!(tenant.remove_member(&removal).await, Outcome::Saved);
     }
+    for name in ["ada", "grace"] {
+        tenant.create(&applicant(name)).await;
+        let challenge = tenant.live_challenge(name).await;
+        tenant.set_challenge(&ChallengeSlot::Member(id(name)), &challenge).await;
+    }
+    let removal = MemberRemoval { id: id("grace"), expected: Version(1) };
+    expect_eq!(tenant.remove_member(&removal).await, Outcome::Saved);
+    let kept = tenant.member(&id("ada")).await;
+    expect_eq!((kept.member.is_some(), kept.challenge.is_some()), (true, true));
 }
 
 pub async fn removal_at_another_version_is_stale(tenants: Store) {
@@ -295,6 +304,24 @@ pub async fn removal_at_another_version_is_stale(tenants: Store) {
     expect_eq!(tenant.all_members().await.len(), 1);
     expect_eq!(tenant.remove_member(&at("ada", 2)).await, Outcome::Saved);
     expect_eq!(tenant.remove_member(&at("ada", 2)).await, Outcome::Stale);
+}
+
+/// Members in several states are read together.
+pub async fn member_that_changes_its_state_stays_listed(tenants: Store) {
+    let tenant = &TestTenant::fresh(tenants).await;
+    tenant.create(&applicant("ada")).await;
+    let run = |racer: usize| {
+        let tenant = tenant.clone();
+        async move {
+            for state in [Approved, Applied].repeat(20) {
+                match racer {
+                    0 => tenant.edit(&id("ada"), |ada| ada.state = state).await,
+                    _ => expect_eq!(tenant.members(&[Applied, Approved]).await.len(), 1),
+                }
+            }
+        }
+    };
+    race((0..4).map(run)).await;
 }
 
 pub async fn quota_of_members_in_a_state_is_enforced(tenants: Store) {

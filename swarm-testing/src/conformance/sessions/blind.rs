@@ -49,6 +49,7 @@ async fn expect_read(
     expect_eq!(tenant.take(id).await, Some(on_file));
     let context = tenant.take_context(id).await.unwrap();
     expect_eq!(context.revisions, std::slice::from_ref(expected));
+    expect_eq!(context.next, tenant.take(beside).await.map(|on_file| on_file.take));
     let context = tenant.take_context(beside).await.unwrap();
     expect_eq!(context.previous.as_ref(), Some(expected));
     let latest = tenant.session_takes(&TakeQuery::latest(session)).await.unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::assertions::expect_eq;
 use crate::{FIRST, TestTenant, odd_texts, race, session_draft};
-use swarm_core::domain::{Attribution, SessionId};
+use swarm_core::domain::{Attribution, Logged, SessionId};
 use swarm_core::rules::convene;
 use swarm_core::store::{Collection, Convocation, SessionQuery, Store, Versioned};
 
@@ -16,6 +16,9 @@ pub async fn session_is_convened_once_for_an_occasion(tenants: Store) {
     expect_eq!(*convened, draft.convened(SessionId(2), convened.convened_at));
     let on_file = Versioned { version: FIRST, record: Arc::clone(&convened) };
     expect_eq!(tenant.session(convened.id).await, Some(on_file));
+    let rows = tenant.acts_on(convened.id).await;
+    let logged: Vec<_> = rows.into_iter().map(|row| row.logged).collect();
+    expect_eq!(logged, [Logged::Entry(convocation().act.entry(2, convened.convened_at))]);
     let log = tenant.log_size().await;
     expect_eq!(tenant.convene_once("first", &convocation()).await, None);
     expect_eq!(tenant.log_size().await, log);

@@ -8,7 +8,7 @@ use tokio::task::yield_now;
 use crate::assertions::ensure;
 use crate::{Author, TestTenant, race};
 use swarm_core::domain::{Session, SessionId, StoredTake};
-use swarm_core::store::{Basis, Store, TakeQuery, Versioned};
+use swarm_core::store::{Basis, SessionAuthors, Store, TakeQuery, Versioned};
 
 /// A writer repeatedly saves the session, then the member, then files a take. Concurrent readers
 /// must see the facts at a single point in time.
@@ -74,6 +74,10 @@ async fn look_at_takes(tenant: &TestTenant, session: SessionId) {
     let filed = filed.first().map_or(0, |take| u64::from(take.revision().get()));
     let together = saves == filed || saves == filed + 1;
     ensure!(together, "a session saved before its latest take", (saves, filed));
+    let SessionAuthors { session, authors } = tenant.session_authors(session).await.unwrap();
+    let (saves, authors) = (session.version.0 - 1, authors.len());
+    let together = if saves == 1 { authors <= 1 } else { authors == usize::from(saves > 1) };
+    ensure!(together, "a session saved before its author filed", (saves, authors));
 }
 
 async fn write(tenant: &TestTenant, author: &Author, session: &Session) {

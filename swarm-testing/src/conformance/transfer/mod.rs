@@ -47,7 +47,10 @@ pub async fn used_tenants_are_listed_by_id(store: Store) {
 
 pub async fn restored_tenant_dumps_the_same(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let before = dumped(&store, &filled.tenant.id).await;
+    let before = dumped(&*store, &filled.tenant.id).await;
+    for (place, record) in before.iter().enumerate() {
+        ensure!(!before[..place].contains(record), "each record once", record);
+    }
     let moved = moved(&store, &filled.tenant.id).await;
     expect_eq!(dumped(&store, &moved).await, before);
     ensure!(store.tenants().await.unwrap().contains(&moved), "listed", moved);
@@ -91,7 +94,7 @@ async fn next(
     store: &Store,
     tenant: &TenantId,
     filled: &FilledTenant,
-) -> (TakeId, u8, u64, SessionId, MessageId, u64, Seq) {
+) -> (TakeId, u8, Vec<u64>, SessionId, MessageId, u64, Seq) {
     let tenant = TestTenant::open(store.clone(), tenant.clone());
     let (author, session) = (&filled.author, &filled.session);
     let take = tenant.filed(author, session, "next").await;
@@ -115,17 +118,20 @@ async fn next(
     expect_eq!(put, Put::NoRoom, "beyond the size of before");
     let put = tenant.put_document(Collection::Subjects, &large(bytes)).await;
     ensure!(matches!(put, Put::Created(_)), "a document within the size", put);
-    let Put::Created(made) = tenant.put_document(Collection::Signals, &document("next", "g")).await
-    else {
-        panic!("no document was created");
-    };
+    let mut made = Vec::new();
+    for collection in Collection::ALL {
+        match tenant.put_document(collection, &document("next", "g")).await {
+            Put::Created(document) => made.push(document.id),
+            other => panic!("no document was created: {other:?}"),
+        }
+    }
     let committee = committee::TestCommittee::open(store.clone(), tenant.id.clone());
     committee.filed(&filled.seat, filled.day, "next").await;
     let submitted = committee.takes_on(filled.day).await.len();
     (
         take.id,
         take.revision.get(),
-        made.id,
+        made,
         tenant.convened("next").await.id,
         messages.last().map_or(MessageId(0), |message| message.record.id),
         submitted as u64,

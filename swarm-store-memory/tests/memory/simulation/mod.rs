@@ -1,4 +1,4 @@
-//! A simulation by seed: members, operators and an applicant work concurrently on a store whose calls are
+//! A simulation by seed: members, operators and an applicant work concurrently on a store whose calls to its backend are
 //! delayed, lost or duplicated, whose answers get lost, and whose clock jumps. At the end the answers are
 //! compared with the records, and the log alone must show that each take was filed by the rules
 //! ([`replay`]).
@@ -6,6 +6,13 @@
 //! `cargo test -p swarm-store-memory --test memory simulation` runs some hundred schedules.
 //! `SWARM_SCHEDULES=0..1000000` chooses others, and a failure names its seed: `SWARM_SCHEDULES=17..18`
 //! runs that one again, step by step the same.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that fails panics"
+)]
 
 mod answers;
 mod chaos;
@@ -19,15 +26,11 @@ use std::thread;
 
 use swarm_store_memory::MemoryStore;
 
-use crate::broken_stores::broken::{Broken, Fault, Intact};
-pub(crate) use chaos::Chaos;
+use chaos::Chaos;
 use desk::{Desk, Tally};
 
 /// The default schedules.
 const USUAL: Range<u64> = 0..400;
-
-/// The maximum number of schedules until a planted fault must be detected: some seconds.
-const PATIENCE: u64 = 5_000;
 
 #[test]
 fn the_promises_hold_amid_chaos() {
@@ -40,7 +43,7 @@ fn the_promises_hold_amid_chaos() {
             if seed >= chosen.end {
                 return happened;
             }
-            match schedule(seed, Intact) {
+            match schedule(seed) {
                 Ok(tally) => happened += tally,
                 Err(broken) => panic!("schedule {seed}: {broken}"),
             }
@@ -58,51 +61,15 @@ fn the_promises_hold_amid_chaos() {
     assert!(all.is_eventful(), "hardly anything happened: {all:?}");
 }
 
-macro_rules! planted {
-    ($($file:ident::$fault:ident)*) => {
-        /// Each of these faults breaks a promise sooner or later.
-        #[allow(non_snake_case, reason = "named after the fault")]
-        mod noticed {
-            $(
-                #[test]
-                fn $fault() {
-                    let fault = || crate::broken_stores::$file::$fault::default();
-                    let found = (0..super::PATIENCE).find_map(|seed| {
-                        super::schedule(seed, fault()).err().map(|broken| (seed, broken))
-                    });
-                    let (seed, broken) = found.expect("nobody noticed");
-                    println!("schedule {seed}: {broken}");
-                }
-            )*
-        }
-    };
-}
-
-planted! {
-    filing::AttemptForgotten
-    filing::StaleAcknowledged
-    filing::NewerSessionUnchecked
-    filing::DeadlineUnchecked
-    filing::NonceNotSpent
-    filing::RevisionTwice
-    saving::MemberAtAnyVersion
-    saving::SessionAtAnyVersion
-    sessions::LastTakeNotAggregated
-    saving::LaterTakeUnchecked
-    saving::OldTokensLive
-    saving::MailLost
-    saving::KeyIndexNotKept
-}
-
 /// Runs one schedule; returns the events, or the broken promise.
-fn schedule(seed: u64, fault: impl Fault) -> Result<Tally, String> {
+fn schedule(seed: u64) -> Result<Tally, String> {
     let _named = NamedIfItPanics(seed);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let chaos = Arc::new(Chaos::of(seed));
         let clock = chaos.clock().clone();
-        let memory = MemoryStore::with_clock(move || clock.now());
-        let store = Broken::with_chaos(memory, fault, Arc::clone(&chaos));
+        let store = MemoryStore::with_clock(move || clock.now());
+        let store = store.intercepted(Arc::clone(&chaos));
         let desk = Desk::open(store, Arc::clone(&chaos)).await;
         chaos.begin();
         desk.work().await;

@@ -14,7 +14,7 @@ use super::replay::replay;
 
 /// Counts of events over schedules.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(super) struct Tally {
     accepted: usize,
     refused: usize,
     unanswered: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Whether each event occurred.
-    pub(crate) fn is_eventful(&self) -> bool {
+    pub(super) fn is_eventful(&self) -> bool {
         let Self { accepted, refused, unanswered, aggregated, claimed } = *self;
         [accepted, refused, unanswered, aggregated, claimed].into_iter().all(|count| count > 0)
     }
@@ -42,7 +42,7 @@ impl AddAssign for Tally {
 
 /// All answers, with their steps.
 #[derive(Default)]
-pub(crate) struct Answers(Mutex<Notes>);
+pub(super) struct Answers(Mutex<Notes>);
 
 #[derive(Default)]
 struct Notes {
@@ -88,12 +88,12 @@ impl Answers {
     }
 
     /// The current step.
-    pub(crate) fn step(&self) -> usize {
+    pub(super) fn step(&self) -> usize {
         self.notes().step
     }
 
     /// Notes a new token; those that existed when it was requested are revoked.
-    pub(crate) fn has_token(&self, member: &MemberId, hash: TokenHash, began: usize) {
+    pub(super) fn has_token(&self, member: &MemberId, hash: TokenHash, began: usize) {
         let mut notes = self.notes();
         let now = notes.step;
         let tokens = notes.tokens.entry(member.clone()).or_default();
@@ -104,25 +104,25 @@ impl Answers {
     }
 
     /// The newest token, most of the time.
-    pub(crate) fn some_token(&self, id: &MemberId, roll: impl Fn(usize) -> usize) -> TokenHash {
+    pub(super) fn some_token(&self, id: &MemberId, roll: impl Fn(usize) -> usize) -> TokenHash {
         let notes = self.notes();
         let tokens = &notes.tokens[id];
         let back = if roll(4) == 0 { roll(tokens.len()) } else { 0 };
         tokens[tokens.len() - 1 - back].hash
     }
 
-    pub(crate) fn heard_of_session(&self, session: Arc<Session>) {
+    pub(super) fn heard_of_session(&self, session: Arc<Session>) {
         self.notes().sessions.push(session);
     }
 
     /// The newest session, most of the time.
-    pub(crate) fn some_session(&self, roll: impl Fn(usize) -> usize) -> Arc<Session> {
+    pub(super) fn some_session(&self, roll: impl Fn(usize) -> usize) -> Arc<Session> {
         let notes = self.notes();
         let back = if roll(4) == 0 { roll(notes.sessions.len()) } else { 0 };
         Arc::clone(&notes.sessions[notes.sessions.len() - 1 - back])
     }
 
-    pub(crate) fn heard_of_take(
+    pub(super) fn heard_of_take(
         &self,
         sent: &Submission,
         token: &TokenHash,
@@ -150,26 +150,26 @@ impl Answers {
     }
 
     /// Notes that a token was accepted, by a call that began at this step.
-    pub(crate) fn heard_of_bearer(&self, member: &MemberId, token: &TokenHash, began: usize) {
+    pub(super) fn heard_of_bearer(&self, member: &MemberId, token: &TokenHash, began: usize) {
         self.notes().is_taken(member, token, began);
     }
 
-    pub(crate) fn heard_of_application(&self, id: &MemberId) {
+    pub(super) fn heard_of_application(&self, id: &MemberId) {
         self.notes().newcomer = Some(id.clone());
     }
 
-    pub(crate) fn heard_of_activation(&self) {
+    pub(super) fn heard_of_activation(&self) {
         self.notes().is_activated = true;
     }
 
-    pub(crate) fn heard_of_claim(&self, token: TokenHash) {
+    pub(super) fn heard_of_claim(&self, token: TokenHash) {
         let mut notes = self.notes();
         notes.tally.claimed += 1;
         notes.claimed.push(token);
     }
 
     /// Keeps snapshots and takes as they were first read; later reads must be the same.
-    pub(crate) fn saw(&self, session: &Session, takes: &[Arc<Take>]) {
+    pub(super) fn saw(&self, session: &Session, takes: &[Arc<Take>]) {
         let mut notes = self.notes();
         if let Some(snapshot) = &session.snapshot {
             notes.snapshots.entry(session.id).or_insert_with(|| Arc::clone(snapshot));
@@ -182,7 +182,7 @@ impl Answers {
 
 /// Checks at the end, without chaos.
 impl Answers {
-    pub(crate) async fn look_back(
+    pub(super) async fn look_back(
         &self,
         fixture: &TestTenant,
         tenant: &Tenant,

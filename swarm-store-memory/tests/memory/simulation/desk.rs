@@ -9,12 +9,11 @@ use swarm_core::domain::{
     Stance, Subject, TakeDraft, TenantId, TokenClaim,
 };
 use swarm_core::proof::KeyPair;
-use swarm_core::store::Tenants;
-use swarm_core::{Error, Refusal, Submission, Swarm, Tenant};
+use swarm_core::{Error, Refusal, Store, Submission, Swarm, Tenant};
 use swarm_testing::{Author, Counter, TestTenant, applicant, keys, object, session_draft};
 
 use super::answers::Answers;
-pub(crate) use super::answers::Tally;
+pub(super) use super::answers::Tally;
 use super::chaos::Chaos;
 
 const SERVICE: &str = "https://acme.example";
@@ -23,7 +22,7 @@ const SERVICE: &str = "https://acme.example";
 const NEWCOMER: &str = "dan";
 
 /// One tenant with its clients.
-pub(crate) struct Desk {
+pub(super) struct Desk {
     fixture: TestTenant,
     servers: [Tenant; 3],
     chaos: Arc<Chaos>,
@@ -33,8 +32,8 @@ pub(crate) struct Desk {
 impl Desk {
     /// Sets up, without faults: a subject, a session, and members with tokens. Two of three
     /// servers have a basis cache.
-    pub(crate) async fn open(store: Arc<dyn Tenants>, chaos: Arc<Chaos>) -> Self {
-        let fixture = TestTenant::open(Arc::clone(&store), TenantId::parse("acme").unwrap());
+    pub(super) async fn open(store: Store, chaos: Arc<Chaos>) -> Self {
+        let fixture = TestTenant::open(store.clone(), TenantId::parse("acme").unwrap());
         let swarm = Swarm::new(store, Counter);
         let servers = [swarm.clone(), swarm.clone().with_basis_cache(), swarm.with_basis_cache()]
             .map(|swarm| swarm.tenant(&fixture.id));
@@ -61,7 +60,7 @@ impl Desk {
     }
 
     /// Runs all clients concurrently to their end.
-    pub(crate) async fn work(&self) {
+    pub(super) async fn work(&self) {
         let mut people: Vec<BoxFuture<'_, ()>> = Vec::new();
         for (author, _) in &*MEMBERS {
             // On two devices each.
@@ -76,7 +75,7 @@ impl Desk {
     }
 
     /// The events, or the broken promise.
-    pub(crate) async fn look_back(&self) -> Result<Tally, String> {
+    pub(super) async fn look_back(&self) -> Result<Tally, String> {
         self.answers.look_back(&self.fixture, &self.servers[0]).await
     }
 }
