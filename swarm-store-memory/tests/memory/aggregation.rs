@@ -17,7 +17,7 @@ const AMENDMENTS: usize = 3;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn racing_aggregation_snapshots_highest_revisions_once() {
-    let fixture = TestTenant::fresh(Arc::new(MemoryStore::new())).await;
+    let fixture = TestTenant::fresh(MemoryStore::new()).await;
     let (early, late) = (fixture.author("early").await, fixture.author("late").await);
     let tenant = fixture.service();
     let (mut amended, mut quoted_late) = (0, 0);

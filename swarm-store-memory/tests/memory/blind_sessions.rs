@@ -138,7 +138,7 @@ async fn held_memo_has_its_entry_once() {
 async fn pages_of_memos_do_not_tell_how_long_held_memos_are() {
     let mut worlds = Vec::new();
     for body in ["Short.".to_owned(), "\u{1f680}".repeat(100_000)] {
-        let tenant = TestTenant::fresh(Arc::new(MemoryStore::new())).await;
+        let tenant = TestTenant::fresh(MemoryStore::new()).await;
         let (desk, ada) = (tenant.service(), tenant.author("ada").await);
         let session = blind(&desk, None).await;
         let memo = |body: &str, session_id| {
@@ -167,7 +167,7 @@ async fn pages_of_memos_do_not_tell_how_long_held_memos_are() {
 
 #[tokio::test]
 async fn memo_that_nobody_can_read_stops_no_opening() {
-    let tenant = TestTenant::fresh(Arc::new(MemoryStore::new())).await;
+    let tenant = TestTenant::fresh(MemoryStore::new()).await;
     let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let session = blind(&desk, None).await;
     let garbage = DocumentDraft {
@@ -325,7 +325,7 @@ impl Interceptor for Faults {
 async fn at(time: &str) -> (ManualClock, TestTenant) {
     let clock = ManualClock::at(moment(time));
     let shown = clock.clone();
-    let store: Store = Arc::new(MemoryStore::with_clock(move || shown.now()));
+    let store = MemoryStore::with_clock(move || shown.now());
     (clock, TestTenant::fresh(store).await)
 }
 

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
-use std::sync::Arc;
-
 use swarm_core::domain::{Challenge, SessionDraft};
 use swarm_core::store::{
     ChallengeBucket, ChallengeOffer, ChallengeSlot, Filed, MemberChange, MemberSaved,
@@ -63,7 +61,7 @@ fn tenant() -> (ManualClock, TestTenant) {
     let clock = ManualClock::at(deadline());
     let hands = clock.clone();
     let store = MemoryStore::with_clock(move || hands.now());
-    (clock, TestTenant::open(Arc::new(store), TenantId::parse("test").unwrap()))
+    (clock, TestTenant::open(store, TenantId::parse("test").unwrap()))
 }
 
 fn deadline() -> Timestamp {

@@ -1,8 +1,6 @@
 //! A program that follows the log, and keeps its cursor with what it made of the entries.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test panics")]
 
-use std::sync::Arc;
-
 use swarm_core::domain::{Actor, Attribution, MemberState, SessionState};
 use swarm_core::service::{FollowPage, FollowedRecord};
 use swarm_core::{Cursor, Follow, Tenant};
@@ -18,7 +16,7 @@ async fn page(desk: &Tenant, cursor: Cursor, limit: usize) -> FollowPage {
 
 #[tokio::test]
 async fn each_entry_comes_once_with_its_record() {
-    let tenant = TestTenant::fresh(Arc::new(MemoryStore::new())).await;
+    let tenant = TestTenant::fresh(MemoryStore::new()).await;
     let (desk, ada) = (tenant.service(), tenant.author("ada").await);
     let session = tenant.convened("aurora").await;
     let take = desk.submit(&ada.token, &ada.submission(&session, "one")).await.unwrap();
@@ -62,7 +60,7 @@ async fn each_entry_comes_once_with_its_record() {
 #[tokio::test]
 async fn cursor_of_another_log_is_told_so() {
     let store = MemoryStore::new();
-    let tenant = TestTenant::fresh(Arc::new(store.clone())).await;
+    let tenant = TestTenant::fresh(store.clone()).await;
     tenant.convened("aurora").await;
     let backup = store.copy();
     let desk = tenant.service();

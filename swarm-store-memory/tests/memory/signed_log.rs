@@ -89,7 +89,7 @@ async fn entries_are_proved_and_tiles_of_each_size_are_served() {
 #[tokio::test]
 async fn takes_are_found_between_other_entries() {
     let store = MemoryStore::new();
-    let fixture = TestTenant::open(Arc::new(store.clone()), id());
+    let fixture = TestTenant::open(store.clone(), id());
     let (tenant, log) = (tenant(&store), log(&store, 1));
     let mut takes = Vec::new();
     for round in 0..40_u64 {

@@ -25,7 +25,7 @@ pub(crate) async fn desk() -> MemoryStore {
     let tick = || clock.set(clock.now().plus_millis(1_000));
     log_scenario(store.clone().into(), tick).await;
     let id = TenantId::parse("desk").unwrap();
-    let fixture = TestTenant::open(Arc::new(store.clone()), id.clone());
+    let fixture = TestTenant::open(store.clone(), id.clone());
     let service = Swarm::new(store.clone(), Counter).tenant(&id);
     let authors = [fixture.author("ada").await, fixture.author("grace").await];
     fixture.create(&applicant("waiting")).await;
@@ -56,7 +56,7 @@ pub(crate) async fn desk() -> MemoryStore {
 pub(crate) async fn opened() -> MemoryStore {
     let store = MemoryStore::new();
     let id = TenantId::parse("desk").unwrap();
-    let fixture = TestTenant::open(Arc::new(store.clone()), id.clone());
+    let fixture = TestTenant::open(store.clone(), id.clone());
     let service = Swarm::new(store.clone(), Counter).tenant(&id);
     let author = fixture.author("ada").await;
     let session = fixture.convene(&SessionDraft { blind: true, ..session_draft("aurora") }).await;

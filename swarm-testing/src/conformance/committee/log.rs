@@ -42,7 +42,7 @@ pub async fn committee_refuses_commits_once_its_log_went_back(tenants: Store) {
     let filing = tenant.judged(&key, day(DATE), "plain").await;
     let again = next_save(&tenant.day(day(DATE)).await.unwrap(), open_day(DATE, "basalt"));
     let store = tenant.store();
-    store.mark_went_back(3, Seq(1)).await.unwrap();
+    store.mark_went_back(3, Seq(1));
     refused(store.committee_basis(&key.hash()).await);
     refused(store.file_committee(&filing).await);
     refused(store.save_committee_day(&again).await);

@@ -47,7 +47,7 @@ pub async fn used_tenants_are_listed_by_id(store: Store) {
 
 pub async fn restored_tenant_dumps_the_same(store: Store) {
     let filled = FilledTenant::of(&store).await;
-    let before = dumped(&*store, &filled.tenant.id).await;
+    let before = dumped(&store, &filled.tenant.id).await;
     for (place, record) in before.iter().enumerate() {
         ensure!(!before[..place].contains(record), "each record once", record);
     }
