@@ -155,7 +155,7 @@ impl Tenant {
         let encoded = self.compiled.queries(op, queries, JUDGED.contains(&op))?;
         let Encoded { compiled, fields, arguments } = &encoded.call;
         let names = keys.declared(&self.keys, compiled.is_transient_used);
-        let mut script = ScriptCall::with(&compiled.script, &names, &[]);
+        let mut script = ScriptCall::of(&compiled.script, &names);
         fields.pass(&mut script);
         arguments.pass(&mut script);
         let reads = async {
@@ -206,9 +206,8 @@ impl Tenant {
     ///
     /// No script, since that copies each piece four times while the server is blocked: for 2.7 MB, 4.3 ms instead of 0.4.
     async fn long_part(&self, op: Operation, part: &Referred) -> Result<Option<Box<str>>> {
-        let mut read = redis::pipe();
-        read.cmd("LRANGE").arg(&part.key).arg(0).arg(-1);
-        let (pieces,): (Vec<String>,) = self.client.query_bulk(op, &read).await?;
+        let read = redis::cmd("LRANGE").arg(&part.key).arg(0).arg(-1).to_owned();
+        let pieces: Vec<String> = self.client.query_bulk(op, &read).await?;
         Ok((pieces.len() == part.pieces).then(|| pieces.concat().into()))
     }
 
@@ -288,7 +287,7 @@ impl Tenant {
             names.extend(encoded.attempt.clone());
             names.extend(encoded.long_parts.iter().flat_map(LongPart::keys).cloned());
         }
-        let mut script = ScriptCall::with(&first.encoded.call.compiled.script, &names, &[]);
+        let mut script = ScriptCall::of(&first.encoded.call.compiled.script, &names);
         script.arg(batch.len());
         batch.iter().for_each(|waiting| waiting.encoded.call.fields.pass(&mut script));
         batch.iter().for_each(|waiting| waiting.encoded.call.arguments.pass(&mut script));
@@ -317,7 +316,7 @@ impl Tenant {
                 continue;
             }
             for (place, piece) in pieces.iter().enumerate() {
-                let mut script = ScriptCall::of(&scripts::STAGE, [staged]);
+                let mut script = ScriptCall::of(&scripts::STAGE, &[staged]);
                 script.arg(place).arg(piece).arg(STAGED_MILLIS);
                 self.client.run_bulk::<()>(op, &script).await?;
             }
