@@ -8,7 +8,7 @@ use redis::Value as Reply;
 use swarm_core::store::backend::{
     Answer, CommitId, Item, Kind, Operation, Outcome, Query, Reading, Table, Transaction,
 };
-use swarm_core::store::{BatchCommit, Changes, GroupCommit, LogPosition, Result, SeenLog};
+use swarm_core::store::{BatchCommit, Changes, GroupCommit, Result};
 use swarm_core::{Entropy as _, StoreError, SystemEntropy, TenantId};
 
 use crate::changes::{self, LastHeard};
@@ -55,8 +55,6 @@ pub(crate) struct OpenTenants {
 pub(crate) struct Shared {
     layout: TenantLayout,
     group_commit: Arc<GroupCommit<Tenant>>,
-    /// Each transaction has the position that it has seen, so this one stays empty.
-    seen: SeenLog,
 }
 
 impl OpenTenants {
@@ -370,7 +368,7 @@ pub(crate) struct Waiting {
 
 #[async_trait]
 impl BatchCommit for Tenant {
-    type Take = Waiting;
+    type Transaction = Waiting;
     type Outcome = Reply;
 
     fn fits(batch: &[&Waiting], next: &Waiting) -> bool {
@@ -385,17 +383,8 @@ impl BatchCommit for Tenant {
             && (batch.is_empty() || size(next) < MAX_BATCH_BYTES)
     }
 
-    fn seen(&self) -> &SeenLog {
-        &self.shared.seen
-    }
-
-    async fn commit_batch(
-        &self,
-        batch: &[&Waiting],
-        _: &LogPosition,
-    ) -> Result<Vec<Option<Result<Reply>>>> {
-        let outcomes = self.commit_together(batch, &self.keys, None, true).await?;
-        Ok(outcomes.into_iter().map(Some).collect())
+    async fn commit_batch(&self, batch: &[&Waiting]) -> Result<Vec<Result<Reply>>> {
+        self.commit_together(batch, &self.keys, None, true).await
     }
 }
 
