@@ -1,6 +1,6 @@
 //! The backend: a call of the database for each read, and for each batch of transactions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,9 +9,7 @@ use swarm_core::TenantId;
 use swarm_core::store::backend::{
     Backend, Load, Operation, Outcome as Committed, Query, Reading, Snapshot, Table, Transaction,
 };
-use swarm_core::store::{
-    BatchCommit, Changes, GroupCommit, LogPosition, Readiness, Result, SeenLog,
-};
+use swarm_core::store::{BatchCommit, Changes, GroupCommit, Readiness, Result};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -127,7 +125,6 @@ impl PostgresBackend {
             database: self.database.clone(),
             tenant: tenant.clone(),
             group: Arc::default(),
-            seen: Arc::default(),
         };
         known.entry(tenant.clone()).or_insert_with(new).clone()
     }
@@ -208,8 +205,6 @@ struct Commits {
     database: Database,
     tenant: TenantId,
     group: Arc<GroupCommit<Self>>,
-    /// Nothing: each transaction has the position that was seen when it was made.
-    seen: Arc<SeenLog>,
 }
 
 /// A transaction that is sent.
@@ -221,7 +216,7 @@ struct Sent {
 
 #[async_trait]
 impl BatchCommit for Commits {
-    type Take = Sent;
+    type Transaction = Sent;
     type Outcome = Committed;
 
     fn fits(batch: &[&Sent], next: &Sent) -> bool {
@@ -229,15 +224,7 @@ impl BatchCommit for Commits {
         batch.is_empty() || batch.len() < MAX_BATCH && sent.sum::<usize>() <= MAX_BATCH_BYTES
     }
 
-    fn seen(&self) -> &SeenLog {
-        &self.seen
-    }
-
-    async fn commit_batch(
-        &self,
-        batch: &[&Sent],
-        _seen: &LogPosition,
-    ) -> Result<Vec<Option<Result<Committed>>>> {
+    async fn commit_batch(&self, batch: &[&Sent]) -> Result<Vec<Result<Committed>>> {
         let op = batch.first().map_or("commit", |sent| sent.op);
         let runs = Run::of(batch);
         let patience = self.patience();
@@ -315,20 +302,15 @@ impl<'a> Run<'a> {
 }
 
 /// The outcome of each transaction.
-fn outcomes(
-    rows: &[Row],
-    runs: &[Run<'_>],
-    batch: &[&Sent],
-) -> Outcome<Vec<Option<Result<Committed>>>> {
-    let mut outcomes: Vec<_> = batch.iter().map(|_| None).collect();
+fn outcomes(rows: &[Row], runs: &[Run<'_>], batch: &[&Sent]) -> Outcome<Vec<Result<Committed>>> {
     let places = runs.iter().flat_map(|run| run.places.iter().map(move |place| (run, *place)));
+    let mut outcomes = BTreeMap::new();
     for ((run, place), row) in places.zip(rows) {
-        if let (Some(outcome), Some(sent)) = (outcomes.get_mut(place), batch.get(place)) {
-            *outcome = Some(run.script.outcome(row, sent.op)?);
-        }
+        let op = batch.get(place).map_or("commit", |sent| sent.op);
+        outcomes.insert(place, run.script.outcome(row, op)?);
     }
-    match rows.len() == batch.len() {
-        true => Ok(outcomes),
+    match outcomes.len() == batch.len() {
+        true => Ok(outcomes.into_values().collect()),
         false => Err(Failure::corrupt("too few outcomes")),
     }
 }

@@ -4,10 +4,11 @@
 //! names of variables have a digit, which no name of a column has. The state of the log and of sequences is in variables, and
 //! is written once.
 //!
-//! Writes beyond a few are made in a loop, so that their number does not matter to the shape.
+//! Writes are made in a loop, so that their number does not matter to the shape.
 
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use swarm_core::domain::Seq;
 use swarm_core::store::backend::shape::{
@@ -26,9 +27,6 @@ use crate::schema::Schema;
 use crate::script::Script;
 use crate::sql::{Kind, Slot, Slots, Source, Style, column, record};
 use crate::values::{Fields, commit_id, escaped, number_of, timestamp, unsigned};
-
-/// The most writes of a transaction that are part of its shape.
-const MAX_WRITES: usize = 4;
 
 /// How long a transaction is recognized that no record of its own identifies, in milliseconds.
 const ATTEMPTS_MILLIS: i64 = 600_000;
@@ -70,7 +68,7 @@ pub(crate) struct LoadScript {
     kinds: Kinds,
 }
 
-/// The key of a transaction's function: its shape, without writes that are made in a loop, and the kinds of those.
+/// The key of a transaction's function: its shape without its writes, and the kinds of these.
 pub(crate) type CommitKey = (TransactionShape, Vec<WriteShape>);
 
 impl Values {
@@ -95,7 +93,7 @@ impl Values {
         }
     }
 
-    /// Adds the writes of a loop, each after the number of its kind.
+    /// Adds writes, each after the number of its kind.
     fn add_writes(&mut self, kinds: &Kinds, writes: &[(WriteShape, Bindings<'_>)]) {
         for (shape, values) in writes {
             let kind = (0..).zip(kinds).find(|(_, (kind, _))| kind == shape);
@@ -130,29 +128,22 @@ fn kinds_of(writes: &[(WriteShape, Bindings<'_>)]) -> Vec<WriteShape> {
 }
 
 /// Returns the function of a transaction, which `script` finds, and its values.
-pub(crate) fn encoded<S: AsRef<CommitScript>>(
+pub(crate) fn encoded(
     mut transaction: Transaction,
-    script: impl FnOnce(CommitKey) -> S,
-) -> (S, Values) {
-    let looped = match transaction.writes.len() > MAX_WRITES {
-        true => std::mem::take(&mut transaction.writes),
-        false => Vec::new(),
-    };
-    let writes: Vec<_> = looped.iter().map(of_write).collect();
+    script: impl FnOnce(CommitKey) -> Arc<CommitScript>,
+) -> (Arc<CommitScript>, Values) {
+    let writes = std::mem::take(&mut transaction.writes);
+    let writes: Vec<_> = writes.iter().map(of_write).collect();
     let (shape, bindings) = of_transaction(&transaction);
     let script = script((shape, kinds_of(&writes)));
-    let CommitScript { slots, kinds, .. } = script.as_ref();
+    let CommitScript { slots, kinds, .. } = &*script;
     let mut values = Values::default();
     let seen = &transaction.seen;
     let compared = seen.compared().map_or(0, |size| size.0);
     values.numbers.extend([integer(seen.log), integer(compared)]);
     values.bytes.push(Some(transaction.id.0.to_vec()));
     values.bytes.push(seen.commit.map(|commit| commit.0.to_vec()));
-    if kinds.is_empty() {
-        values.add(slots, &bindings);
-        return (script, values);
-    }
-    // The ends of the values, for a transaction that is refused.
+    // The number of writes, and the ends of the values, for a transaction that is refused.
     let ends = values.numbers.len();
     values.numbers.extend([None; 4]);
     values.add(slots, &bindings);
@@ -169,16 +160,16 @@ fn integer(number: u64) -> Option<i64> {
 }
 
 /// Returns the function that makes writes of a load, which `script` finds, and its values.
-pub(crate) fn encoded_load<S: AsRef<LoadScript>>(
+pub(crate) fn encoded_load(
     items: impl IntoIterator<Item = Write>,
-    script: impl FnOnce(Vec<WriteShape>) -> S,
-) -> (S, Values) {
+    script: impl FnOnce(Vec<WriteShape>) -> Arc<LoadScript>,
+) -> (Arc<LoadScript>, Values) {
     let items: Vec<_> = items.into_iter().collect();
     let writes: Vec<_> = items.iter().map(of_write).collect();
     let script = script(kinds_of(&writes));
     let mut values = Values::default();
     values.numbers.push(i64::try_from(writes.len()).ok());
-    values.add_writes(&script.as_ref().kinds, &writes);
+    values.add_writes(&script.kinds, &writes);
     (script, values)
 }
 
@@ -195,58 +186,35 @@ pub(crate) fn write_of(item: Item) -> Option<Write> {
     }
 }
 
-impl AsRef<Self> for CommitScript {
-    fn as_ref(&self) -> &Self {
-        self
-    }
-}
-
-impl AsRef<Self> for LoadScript {
-    fn as_ref(&self) -> &Self {
-        self
-    }
-}
-
 const TENANT: &str = "tenant1";
 
 impl CommitScript {
     /// Compiles a function.
     pub(crate) fn compile(
         shape: &TransactionShape,
-        looped: &[WriteShape],
+        writes: &[WriteShape],
         schema: &Schema,
     ) -> Self {
-        // The position of the log that was seen, and the number of the looped writes with the ends of all values.
-        let numbers = if looped.is_empty() { 2 } else { 6 };
-        let slots = Slots::new(Style::Arrays("b", numbers, 2));
-        let mut compiler = Compiler { slots, sums: sums(shape, looped) };
+        // The position of the log that was seen, and the number of the writes with the ends of all values.
+        const NUMBERS: usize = 6;
+        let slots = Slots::new(Style::Arrays("b", NUMBERS, 2));
+        let mut compiler = Compiler { slots, sums: sums(shape, writes) };
         let decision = compiler.decision(shape);
         let evidence = compiler.evidence(shape);
         let mut changes = compiler.assignments(shape);
-        changes.extend(shape.writes.iter().map(|write| compiler.write(write)));
         let entries: Vec<_> = shape.entries.iter().map(|entry| compiler.append(entry)).collect();
         let Compiler { slots: Slots { slots, .. }, sums } = compiler;
         let count = |kind| slots.iter().filter(|(_, it)| *it == kind).count();
-        let lengths = [count(Kind::Number) + numbers, count(Kind::Text), count(Kind::Bytes) + 2];
-        let mut ends = zip_with(["n", "t", "b"], lengths, |array, length| {
-            format!("b{array}1 := b{array}1 + {length};")
-        });
-        let (steps, kinds) = steps(looped, "n1[bn1 + 3]", &sums);
-        if !kinds.is_empty() {
-            changes.push(zip_with(["n", "t", "b"], lengths, |array, length| {
-                format!("c{array}1 := b{array}1 + {length};")
-            }));
-            changes.push(steps);
-            "bt1 := bt1 + n1[bn1 + 5]; bb1 := bb1 + n1[bn1 + 6]; bn1 := bn1 + n1[bn1 + 4];"
-                .clone_into(&mut ends);
-        }
+        let lengths = [count(Kind::Number) + NUMBERS, count(Kind::Text), count(Kind::Bytes) + 2];
+        let (steps, kinds) = steps(writes, "n1[bn1 + 3]", &sums);
+        changes.push(each_cursor(lengths, |array, length| {
+            format!("c{array}1 := b{array}1 + {length};")
+        }));
+        changes.push(steps);
         changes.extend(entries);
-        let body = function(
-            shape,
-            is_announced(shape, looped),
-            &sums,
-            [&decision, &evidence, &changes.join("\n"), &ends],
-        );
+        let is_announced = is_announced(shape, writes);
+        let body =
+            function(shape, is_announced, &sums, [&decision, &evidence, &changes.join("\n")]);
         let signature = "(tenant1 text, patience1 bigint, count1 bigint, n1 bigint[], t1 text[], b1 bytea[])
             RETURNS TABLE (outcome0 integer, at0 bigint, numbers0 bigint[], log0 bigint, size0 bigint, last0 bigint,
                 commit0 bytea, found0 bytea)";
@@ -307,7 +275,7 @@ fn committed(row: &Row) -> Outcome<Decision> {
 /// The sequences of a transaction, each with whether it is written. That with the position N is in the variable `sN`.
 type Sums = Vec<(&'static str, bool)>;
 
-fn sums(shape: &TransactionShape, kinds: &[WriteShape]) -> Sums {
+fn sums(shape: &TransactionShape, writes: &[WriteShape]) -> Sums {
     let mut sums = Sums::new();
     let mut add = |name, is_written| match sums.iter_mut().find(|(known, _)| *known == name) {
         Some((_, written)) => *written |= is_written,
@@ -319,7 +287,7 @@ fn sums(shape: &TransactionShape, kinds: &[WriteShape]) -> Sums {
         }
     }
     shape.sequences.iter().for_each(|name| add(name, true));
-    for write in shape.writes.iter().chain(kinds) {
+    for write in writes {
         if let WriteShape::Add(name, _) = write {
             add(name, true);
         }
@@ -327,13 +295,12 @@ fn sums(shape: &TransactionShape, kinds: &[WriteShape]) -> Sums {
     sums
 }
 
-/// The body of a function: `decision` finds what becomes of a transaction, `evidence` the record that shows it, `changes` makes it, and
-/// `ends` goes on to the values of the next one.
+/// The body of a function: `decision` finds what becomes of a transaction, `evidence` the record that shows it, `changes` makes it.
 fn function(
     shape: &TransactionShape,
     is_announced: bool,
     sums: &Sums,
-    [decision, evidence, changes, ends]: [&str; 4],
+    [decision, evidence, changes]: [&str; 3],
 ) -> String {
     let mut declared = String::new();
     for place in 0..sums.len() {
@@ -443,7 +410,7 @@ BEGIN
       END IF;
     END IF;
     log0 := log1; size0 := seq1; last0 := last1; commit0 := commit1;
-    {ends}
+    bt1 := bt1 + n1[bn1 + 5]; bb1 := bb1 + n1[bn1 + 6]; bn1 := bn1 + n1[bn1 + 4];
     RETURN NEXT;
   END LOOP;
   IF made1 > 0 THEN
@@ -454,14 +421,13 @@ END "
 }
 
 /// Whether the change feed announces what a transaction changes.
-fn is_announced(shape: &TransactionShape, looped: &[WriteShape]) -> bool {
+fn is_announced(shape: &TransactionShape, writes: &[WriteShape]) -> bool {
     let is_lasting = |write: &WriteShape| match write {
         WriteShape::Insert(table, ..) | WriteShape::Put(table, ..) => !table.is_transient,
         WriteShape::Set(range, ..) | WriteShape::Remove(range) => !range.table.is_transient,
         WriteShape::Add(..) => true,
     };
-    shape.kind != Mode::Aside
-        && (!shape.entries.is_empty() || shape.writes.iter().chain(looped).any(is_lasting))
+    shape.kind != Mode::Aside && (!shape.entries.is_empty() || writes.iter().any(is_lasting))
 }
 
 impl LoadScript {
@@ -494,9 +460,8 @@ fn steps(kinds: &[WriteShape], count: &str, sums: &Sums) -> (String, Kinds) {
         let slots = compiler.slots.slots;
         let count = |kind| slots.iter().filter(|(_, it)| *it == kind).count();
         let lengths = [count(Kind::Number) + 1, count(Kind::Text), count(Kind::Bytes)];
-        let advance = zip_with(["n", "t", "b"], lengths, |array, length| {
-            format!("c{array}1 := c{array}1 + {length};")
-        });
+        let advance =
+            each_cursor(lengths, |array, length| format!("c{array}1 := c{array}1 + {length};"));
         let _ = write!(cases, "\nWHEN {number} THEN {write} {advance}");
         compiled.push((shape.clone(), slots));
     }
@@ -509,8 +474,9 @@ fn steps(kinds: &[WriteShape], count: &str, sums: &Sums) -> (String, Kinds) {
     (looped, compiled)
 }
 
-fn zip_with(names: [&str; 3], lengths: [usize; 3], each: impl Fn(&str, usize) -> String) -> String {
-    let each = names.iter().zip(lengths).map(|(name, length)| each(name, length));
+/// Statements about the cursors of numbers, texts and bytes, of which there are so many.
+fn each_cursor(lengths: [usize; 3], each: impl Fn(&str, usize) -> String) -> String {
+    let each = ["n", "t", "b"].iter().zip(lengths).map(|(name, length)| each(name, length));
     each.collect::<Vec<_>>().join(" ")
 }
 

@@ -37,7 +37,7 @@ struct Heard {
 
 /// Announces that a tenant is about to be changed.
 pub(crate) async fn announce(client: &Client, tenant: &TenantId) -> Result<()> {
-    let mut script = ScriptCall::of(&scripts::ANNOUNCE, [keys::CHANGES]);
+    let mut script = ScriptCall::of(&scripts::ANNOUNCE, &[keys::CHANGES]);
     script.arg(tenant.as_str());
     client.run::<String>("announce", &script).await.map(drop)
 }
@@ -56,7 +56,7 @@ impl LastHeard {
     pub(crate) async fn exchange(&self, client: &Client) -> Result<Changes> {
         const OP: &str = "changes";
         let own = std::mem::take(&mut self.lock().own);
-        let mut script = ScriptCall::of(&scripts::CHANGES, [keys::CHANGES]);
+        let mut script = ScriptCall::of(&scripts::CHANGES, &[keys::CHANGES]);
         script.arg(&self.lock().last);
         for tenant in &own {
             script.arg(tenant.as_str());

@@ -110,7 +110,7 @@ impl Staged {
             let to = [self.tenant.keys.prefix(), name].concat();
             names.extend([written, to]);
         }
-        let mut script = ScriptCall::with(&scripts::COMMIT_LOAD, &names, &[]);
+        let mut script = ScriptCall::of(&scripts::COMMIT_LOAD, &names);
         script.arg(guards.len());
         let _changing = self.tenant.heard.changing(&self.tenant.id);
         // If the announcement fails, the next call of `changes` makes it.

@@ -15,19 +15,10 @@ pub(crate) struct ScriptCall<'a> {
 
 impl<'a> ScriptCall<'a> {
     /// A call with these keys and no arguments.
-    pub(crate) fn of<const KEYS: usize>(
-        script: &'a Script,
-        keys: [impl ToRedisArgs; KEYS],
-    ) -> Self {
-        Self::with(script, &keys, &[])
-    }
-
-    /// A call with these keys, followed by `more`.
-    pub(crate) fn with(script: &'a Script, keys: &[impl ToRedisArgs], more: &[String]) -> Self {
+    pub(crate) fn of(script: &'a Script, keys: &[impl ToRedisArgs]) -> Self {
         // Enough for most calls, filing a take included.
         let mut command = Cmd::with_capacity(24, 4096);
-        command.arg("EVALSHA").arg(script.get_hash()).arg(keys.len() + more.len());
-        command.arg(keys).arg(more);
+        command.arg("EVALSHA").arg(script.get_hash()).arg(keys.len()).arg(keys);
         Self { script, command }
     }
 

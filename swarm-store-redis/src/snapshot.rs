@@ -32,7 +32,7 @@ impl Copies {
         let copies = Self { tenant, keys };
         let mut names = [copies.tenant.keys.lasting(), copies.keys.lasting()].concat();
         names.push(copies.keys.marker());
-        let mut script = ScriptCall::with(&scripts::COPY, &names, &[]);
+        let mut script = ScriptCall::of(&scripts::COPY, &names);
         script.arg(TTL);
         copies.tenant.client.run_bulk::<()>(OP, &script).await?;
         Ok(copies)
@@ -48,7 +48,7 @@ impl Copies {
 #[async_trait]
 impl Snapshot for Copies {
     async fn read(&mut self, queries: Vec<Query>) -> Result<Reading> {
-        let mut script = ScriptCall::with(&scripts::KEEP, &self.copied(), &[]);
+        let mut script = ScriptCall::of(&scripts::KEEP, &self.copied());
         script.arg(TTL);
         if !self.tenant.client.run::<bool>(OP, &script).await? {
             let expired = "nobody read on for ten minutes, and its copies expired";

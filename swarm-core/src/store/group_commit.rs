@@ -1,4 +1,4 @@
-//! Group commit: takes of a tenant that wait are committed in one call, for stores that a call costs a round trip.
+//! Group commit: transactions of a tenant that wait are committed in one call, for stores that a call costs a round trip.
 //!
 //! The wait for the disk is most of the time of a commit, and the call is much of its cost. The next batch is sent while
 //! the one before is in progress, so that the store need not wait for it.
@@ -9,37 +9,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use super::reply::{Reply, reply, yield_now};
-use super::{LogPosition, Result, SeenLog, StoreError};
-use crate::domain::Seq;
+use super::{Result, StoreError};
 
 /// The most calls in progress at a time.
 const MAX_CALLS: usize = 2;
 
-/// A tenant's part of a store that commits takes in batches.
+/// A tenant's part of a store that commits transactions in batches.
 #[async_trait]
 pub trait BatchCommit: Clone + Send + Sync + 'static {
-    /// A take, with its guard.
-    type Take: Send + Sync + 'static;
+    /// A transaction.
+    type Transaction: Send + Sync + 'static;
     /// The outcome of a commit.
     type Outcome: Send + 'static;
 
-    /// Whether a take may be committed in one call with these, which are in order of arrival.
-    fn fits(batch: &[&Self::Take], next: &Self::Take) -> bool;
+    /// Whether a transaction may be committed in one call with these, which are in order of arrival.
+    fn fits(batch: &[&Self::Transaction], next: &Self::Transaction) -> bool;
 
-    /// The log that was seen of the tenant.
-    fn seen(&self) -> &SeenLog;
-
-    /// Commits takes in one call, if the log continues from `seen`; returns the outcome of each, in their order. `None`
-    /// where a take could not be written while others could: it is then sent alone. So is each take of several after an
-    /// error, so a store must recognize an attempt.
+    /// Commits transactions in one call; returns the outcome of each, in their order. After an error each of several is sent alone, so
+    /// a store must recognize one that was committed.
     async fn commit_batch(
         &self,
-        takes: &[&Self::Take],
-        seen: &LogPosition,
-    ) -> Result<Vec<Option<Result<Self::Outcome>>>>;
+        batch: &[&Self::Transaction],
+    ) -> Result<Vec<Result<Self::Outcome>>>;
 }
 
-/// The takes of one tenant that wait, shared by all of its handles.
+/// The transactions of one tenant that wait, shared by all of its handles.
 pub struct GroupCommit<S: BatchCommit>(Mutex<Group<S>>);
 
 struct Group<S: BatchCommit> {
@@ -49,51 +43,42 @@ struct Group<S: BatchCommit> {
     calls: usize,
 }
 
-/// A take that waits to be sent.
+/// A transaction that waits to be sent.
 struct Waiting<S: BatchCommit> {
-    take: Arc<S::Take>,
-    /// The number of the log that it was judged by, if one was seen.
-    log: Option<u64>,
+    transaction: Arc<S::Transaction>,
     reply: Reply<Result<S::Outcome>>,
 }
 
 impl<S: BatchCommit> GroupCommit<S> {
-    /// Commits a take, in one call with others that are waiting; returns its outcome. `spawn` runs a task on the runtime
-    /// of the caller: the other takes must not depend on this caller being polled.
+    /// Commits a transaction, in one call with others that are waiting; returns its outcome.
+    /// `spawn` runs a task on the runtime of the caller: the other transactions must not depend on this caller being polled.
     ///
     /// # Errors
-    /// The error of the call; [`StoreErrorKind::Contended`](super::StoreErrorKind::Contended) when another log began before the
-    /// take was sent.
+    /// The error of the call.
     pub async fn commit(
         self: &Arc<Self>,
         store: &S,
-        take: S::Take,
+        transaction: S::Transaction,
         spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>),
     ) -> Result<S::Outcome> {
-        let seen = store.seen().position();
-        let log = (seen.size > Seq(0)).then_some(seen.log);
-        let (take, (reply, answer)) = (Arc::new(take), reply());
-        let waiting = Waiting { take: Arc::clone(&take), log, reply };
+        let (transaction, (reply, answer)) = (Arc::new(transaction), reply());
+        let waiting = Waiting { transaction: Arc::clone(&transaction), reply };
         if let Some(calls) = self.add(waiting) {
             spawn(Box::pin(calls.make(store.clone())));
         }
-        if let Some(outcome) = answer.await {
-            return outcome;
-        }
-        // The call failed, or was never made.
-        let seen = store.seen().position();
-        if is_outdated(log, &seen) {
-            return Err(another_log());
-        }
-        let outcome = store.commit_batch(&[&take], &seen).await?.pop().flatten();
-        outcome.unwrap_or_else(|| Err(StoreError::corrupt("file", "no outcome of a take")))
+        let outcome = match answer.await {
+            Some(outcome) => Some(outcome),
+            // The call failed, or was never made.
+            None => store.commit_batch(&[&transaction]).await?.pop(),
+        };
+        outcome.unwrap_or_else(|| Err(StoreError::corrupt("commit", "no outcome")))
     }
 
-    /// Adds a take. Returns the [`Calls`] that the caller must have made, unless enough others are in progress.
-    fn add(self: &Arc<Self>, take: Waiting<S>) -> Option<Calls<S>> {
+    /// Adds a transaction. Returns the [`Calls`] that the caller must have made, unless enough others are in progress.
+    fn add(self: &Arc<Self>, waiting: Waiting<S>) -> Option<Calls<S>> {
         let mut group = self.lock();
         let starts = group.calls < MAX_CALLS;
-        group.waiting.push(take);
+        group.waiting.push(waiting);
         group.calls += usize::from(starts);
         starts.then(|| Calls { group: Arc::clone(self), have_ended: false })
     }
@@ -117,7 +102,7 @@ impl<S: BatchCommit> std::fmt::Debug for GroupCommit<S> {
     }
 }
 
-/// A sequence of calls, one after another until no take is waiting.
+/// A sequence of calls, one after another until no transaction is waiting.
 struct Calls<S: BatchCommit> {
     group: Arc<GroupCommit<S>>,
     have_ended: bool,
@@ -126,60 +111,53 @@ struct Calls<S: BatchCommit> {
 impl<S: BatchCommit> Calls<S> {
     async fn make(mut self, store: S) {
         loop {
-            // Lets takes that are ready join.
+            // Lets transactions that are ready join.
             yield_now().await;
-            let seen = store.seen().position();
-            let Some(takes) = self.next(&seen) else { return };
-            let batch: Vec<_> = takes.iter().map(|waiting| &*waiting.take).collect();
+            let Some(sent) = self.next() else { return };
+            let batch: Vec<_> = sent.iter().map(|waiting| &*waiting.transaction).collect();
             if batch.is_empty() {
                 continue;
             }
-            match store.commit_batch(&batch, &seen).await {
+            match store.commit_batch(&batch).await {
                 Ok(outcomes) => {
-                    for (take, outcome) in takes.into_iter().zip(outcomes) {
-                        if let Some(outcome) = outcome {
-                            take.reply.send(outcome);
-                        }
+                    for (waiting, outcome) in sent.into_iter().zip(outcomes) {
+                        waiting.reply.send(outcome);
                     }
                 }
                 // The replies of several are dropped.
                 Err(error) => {
-                    if let Ok([take]) = <[_; 1]>::try_from(takes) {
-                        take.reply.send(Err(error));
+                    if let Ok([waiting]) = <[_; 1]>::try_from(sent) {
+                        waiting.reply.send(Err(error));
                     }
                 }
             }
         }
     }
 
-    /// The takes of the next call, oldest first. `None` when none is waiting, which ends the sequence. Skips takes whose
-    /// caller is gone, and those that were judged by a log before the one seen.
-    fn next(&mut self, seen: &LogPosition) -> Option<Vec<Waiting<S>>> {
+    /// The transactions of the next call, oldest first. `None` when none is waiting, which ends the sequence. Skips those whose
+    /// caller is gone.
+    fn next(&mut self) -> Option<Vec<Waiting<S>>> {
         let mut group = self.group.lock();
         if group.waiting.is_empty() {
             group.calls -= 1;
             self.have_ended = true;
             return None;
         }
-        let mut takes: Vec<Waiting<S>> = Vec::new();
+        let mut sent: Vec<Waiting<S>> = Vec::new();
         for waiting in std::mem::take(&mut group.waiting) {
             if waiting.reply.is_abandoned() {
                 continue;
             }
-            if is_outdated(waiting.log, seen) {
-                waiting.reply.send(Err(another_log()));
-                continue;
-            }
-            let batch: Vec<_> = takes.iter().map(|it| &*it.take).collect();
-            let fits = S::fits(&batch, &waiting.take);
-            if fits { takes.push(waiting) } else { group.waiting.push(waiting) }
+            let batch: Vec<_> = sent.iter().map(|it| &*it.transaction).collect();
+            let fits = S::fits(&batch, &waiting.transaction);
+            if fits { sent.push(waiting) } else { group.waiting.push(waiting) }
         }
-        Some(takes)
+        Some(sent)
     }
 }
 
 impl<S: BatchCommit> Drop for Calls<S> {
-    /// If the sequence is cancelled and no other is in progress, drops the takes that wait: their callers send them alone.
+    /// If the sequence is cancelled and no other is in progress, drops the transactions that wait: their callers send them alone.
     fn drop(&mut self) {
         if self.have_ended {
             return;
@@ -191,12 +169,4 @@ impl<S: BatchCommit> Drop for Calls<S> {
         drop(group);
         drop(dropped);
     }
-}
-
-fn is_outdated(judged: Option<u64>, seen: &LogPosition) -> bool {
-    judged.is_some_and(|judged| judged < seen.log)
-}
-
-fn another_log() -> StoreError {
-    StoreError::contended("file", "another log has begun")
 }

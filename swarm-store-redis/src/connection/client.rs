@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryFutureExt as _};
-use redis::{Cmd, FromRedisValue, Pipeline, RedisResult};
+use redis::{Cmd, FromRedisValue, RedisResult};
 use swarm_core::StoreError;
 use swarm_core::store::Result;
 use tokio::sync::OnceCell;
@@ -105,13 +105,13 @@ impl Client {
         in_time(op, self.send_bulk(Command::Script(script))).await
     }
 
-    /// Sends idempotent commands on keys of one tenant, over the same connection.
+    /// Sends an idempotent command over the same connection.
     pub(crate) async fn query_bulk<T: FromRedisValue>(
         &self,
         op: &'static str,
-        commands: &Pipeline,
+        cmd: &Cmd,
     ) -> Result<T> {
-        in_time(op, self.send_bulk(Command::Together(commands))).await
+        in_time(op, self.send_bulk(Command::Plain(cmd))).await
     }
 
     async fn send_bulk<T: FromRedisValue>(&self, command: Command<'_>) -> RedisResult<T> {

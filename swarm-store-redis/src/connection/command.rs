@@ -1,4 +1,4 @@
-//! A command, some commands, a script call, or a script call that waits for replicas, as sent over a connection.
+//! A command, a script call, or a script call that waits for replicas, as sent over a connection.
 
 use crate::script_call::ScriptCall;
 use redis::aio::ConnectionLike;
@@ -11,8 +11,6 @@ const REPLICATION_TIMEOUT: u32 = 2_000;
 #[derive(Clone, Copy)]
 pub(super) enum Command<'a> {
     Plain(&'a Cmd),
-    /// Idempotent commands on keys of one tenant, one after another.
-    Together(&'a Pipeline),
     Script(&'a ScriptCall<'a>),
     Replicated(&'a ReplicatedScript<'a>),
 }
@@ -24,7 +22,6 @@ impl Command<'_> {
     ) -> RedisResult<T> {
         match self {
             Self::Plain(cmd) => cmd.query_async(connection).await,
-            Self::Together(commands) => commands.query_async(connection).await,
             Self::Script(script) => match script.command().query_async(connection).await {
                 Err(error) if is_unknown_script(&error) => {
                     script.load(connection).await?;
