@@ -13,7 +13,7 @@ use swarm_testing::{Author, TestTenant, id};
 const HOST: Actor = Actor::OPERATOR;
 
 async fn tenant() -> TestTenant {
-    TestTenant::fresh(std::sync::swarm_store_memory::MemoryStore::new()).await
+    TestTenant::fresh(swarm_store_memory::MemoryStore::new()).await
 }
 
 pub(crate) fn enrolment(author: &Author) -> Enrolment {
