@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(crate) use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
+use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
@@ -36,6 +36,9 @@ pub enum TlsError {
     /// The key is not PEM, or contains no private key.
     #[error("no private key in PEM form")]
     Key(#[source] pem::Error),
+    /// The program has installed no cryptography provider in rustls, and the feature `ring` is off.
+    #[error("rustls has no cryptography provider: install one, or enable the feature ring")]
+    Provider,
     /// rustls rejects the pair, for example because the key belongs to another certificate.
     #[error("certificate and key cannot be used together: {0}")]
     Pair(rustls::Error),
@@ -45,7 +48,7 @@ impl TlsCertificate {
     /// Parses a certificate chain, the server's own certificate first, and its private key (PKCS#8, PKCS#1 or SEC1).
     ///
     /// # Errors
-    /// [`TlsError`] if either is not PEM, or they do not match.
+    /// [`TlsError`] if either is not PEM, they do not match, or there is no cryptography provider.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         Ok(Self(Arc::new(Current(RwLock::new(certified(chain, key)?)))))
     }
@@ -68,9 +71,10 @@ impl TlsCertificate {
     }
 
     /// The acceptor of handshakes: TLS 1.2 and 1.3, HTTP/1.1.
-    pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, rustls::Error> {
-        let mut config = ServerConfig::builder_with_provider(provider())
-            .with_safe_default_protocol_versions()?
+    pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
+        let mut config = ServerConfig::builder_with_provider(provider()?)
+            .with_safe_default_protocol_versions()
+            .map_err(TlsError::Pair)?
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&self.0) as Arc<dyn ResolvesServerCert>);
         // Probes may offer HTTP/1.0 alone.
@@ -93,11 +97,20 @@ fn certified(chain: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, TlsError> {
         return Err(TlsError::Certificate(pem::Error::NoItemsFound));
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Key)?;
-    CertifiedKey::from_der(chain, key, &provider()).map(Arc::new).map_err(TlsError::Pair)
+    let provider = provider()?;
+    CertifiedKey::from_der(chain, key, &provider).map(Arc::new).map_err(TlsError::Pair)
 }
 
-fn provider() -> Arc<CryptoProvider> {
-    Arc::new(ring::default_provider())
+/// The provider that the program has installed, else ring, if it is built in. None is installed here: the program around may
+/// use its own.
+fn provider() -> Result<Arc<CryptoProvider>, TlsError> {
+    if let Some(installed) = CryptoProvider::get_default() {
+        return Ok(Arc::clone(installed));
+    }
+    #[cfg(feature = "ring")]
+    return Ok(Arc::new(rustls::crypto::ring::default_provider()));
+    #[cfg(not(feature = "ring"))]
+    return Err(TlsError::Provider);
 }
 
 /// The pair in use.
