@@ -32,7 +32,7 @@
 //! - [`rules`]: the rules, as pure functions.
 //! - [`store`]: the storage port, which stores implement.
 //! - [`audit`]: verification of what a service serves.
-//! - [`service`]: the API for embedders: loads facts, applies rules, commits.
+//! - [`service`]: the API for embedders: loads facts, applies rules, commits; what dropping a future means.
 //! - [`wire`]: HTTP responses for front ends.
 //!
 //! The crate `swarm-testing` has the suite that any store runs, and fixtures for tests.

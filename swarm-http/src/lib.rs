@@ -135,7 +135,8 @@ pub fn response<B: From<Bytes>>(
 }
 
 /// The metrics of a site in the OpenMetrics text format, with all that the operator of the server may see: as in `/metrics`
-/// of [`operations`].
+/// of [`operations`]. Their names begin with `swarm_`, so a program with metrics of its own may write them after its own, whose last line,
+/// `# EOF`, it leaves out.
 pub fn metrics(site: &Site) -> String {
     site.metrics.text()
 }

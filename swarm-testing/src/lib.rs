@@ -27,6 +27,7 @@
 pub(crate) mod assertions;
 mod author;
 mod clock;
+mod entropy;
 mod log_scenario;
 mod race;
 mod records;
@@ -40,8 +41,9 @@ pub mod conformance;
 
 pub use author::Author;
 pub use clock::ManualClock;
+pub use entropy::{Counter, SeededEntropy};
 pub use log_scenario::{log_scenario, log_scenario_in};
-pub use race::{Counter, count, race, unique};
+pub use race::{count, race, unique};
 pub use records::{
     FIRST, SALT, act, act_on, applicant, application, challenge, claimed, creation, day, figures,
     id, key, keys, mail, moment, object, odd_texts, quote, secret, seed, session_draft, subject,

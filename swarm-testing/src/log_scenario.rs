@@ -1,11 +1,11 @@
 //! A scenario that appends every kind of log entry. It appends the same entries in every store.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::records::{day, key, keys, moment, object, session_draft};
 use crate::Author;
 use crate::committee::{draft as committee_draft, posted};
+use crate::entropy::SeededEntropy;
 use swarm_core::domain::committee::{
     CommitteeSettings, GenerationOrder, SubjectOrder, SynthesisOrder,
 };
@@ -18,19 +18,6 @@ use swarm_core::proof::BearerToken;
 use swarm_core::rules::Submission;
 use swarm_core::service::{CommitteeTenant, Committees, Swarm, Tenant};
 use swarm_core::store::{CommitteeTenants, Tenants};
-use swarm_core::{Entropy, NoEntropy};
-
-/// Bytes that are the same in each run.
-#[derive(Debug, Default)]
-struct Numbered(AtomicU64);
-
-impl Entropy for Numbered {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoEntropy> {
-        let number = self.0.fetch_add(1, Ordering::Relaxed).to_le_bytes();
-        bytes.iter_mut().zip(number.iter().cycle()).for_each(|(byte, digit)| *byte = *digit);
-        Ok(())
-    }
-}
 
 /// Commits every act, and takes of both interfaces, in the tenant `acme`. Calls `tick` between the acts, so that a
 /// test can advance its clock.
@@ -50,8 +37,8 @@ pub async fn log_scenario_in(
     committees: Arc<dyn CommitteeTenants>,
     tick: impl Fn(),
 ) {
-    let tenant = Swarm::new(tenants, Numbered::default()).tenant(id);
-    let committee = Committees::new(committees, Numbered::default());
+    let tenant = Swarm::new(tenants, SeededEntropy::new(0)).tenant(id);
+    let committee = Committees::new(committees, SeededEntropy::new(0));
     let committee = committee.tenant(id, CommitteeSettings::default());
     let (ada, token) = member_acts(&tenant, &tick).await;
     document_acts(&tenant, &token, &tick).await;

@@ -5,8 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Barrier;
 
-use swarm_core::{Entropy, NoEntropy};
-
 /// Starts all tasks at the same time; returns their results in order.
 pub async fn race<F>(racers: impl IntoIterator<Item = F>) -> Vec<F::Output>
 where
@@ -38,16 +36,4 @@ pub fn count<T: PartialEq>(results: &[T], wanted: &T) -> usize {
 pub fn unique() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// A source of bytes that are not random, but different each time, for tests.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counter;
-
-impl Entropy for Counter {
-    fn fill(&self, bytes: &mut [u8]) -> std::result::Result<(), NoEntropy> {
-        let number = unique().to_le_bytes();
-        bytes.iter_mut().zip(number.iter().cycle()).for_each(|(byte, digit)| *byte = *digit);
-        Ok(())
-    }
 }

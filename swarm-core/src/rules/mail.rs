@@ -23,8 +23,9 @@ const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
 /// Writes the mails to members. Implementations have no side effects: a mail is written before the
 /// commit that queues it, and that commit may fail.
 pub trait MailText: Send + Sync {
-    /// The mail that announces the first activation of `member`.
-    fn approval(&self, member: &Member, links: &dyn Links) -> Mail;
+    /// The mail that announces the first activation of `member`; `None` to send none, as where the program tells it by other
+    /// means.
+    fn approval(&self, member: &Member, links: &dyn Links) -> Option<Mail>;
 
     /// The mail that reminds `member` of a session in which it has not filed.
     fn reminder(&self, member: &Member, session: &Session, links: &dyn Links) -> Mail;
@@ -38,12 +39,12 @@ pub trait MailText: Send + Sync {
 pub struct StandardMailText;
 
 impl MailText for StandardMailText {
-    fn approval(&self, member: &Member, links: &dyn Links) -> Mail {
+    fn approval(&self, member: &Member, links: &dyn Links) -> Option<Mail> {
         // A name may contain line breaks; in a mail it must stay on one line.
         let name = line(member.name.as_str());
         let (id, origin) = (&member.id, links.origin());
         let (challenge, claim) = (links.challenge(), links.token_claim());
-        Mail {
+        Some(Mail {
             to: member.contact.clone(),
             subject: "Your application was approved".to_owned(),
             body: format!(
@@ -55,7 +56,7 @@ impl MailText for StandardMailText {
                  {claim}. The token is shown once. The guide, with code that runs, is at\n\
                  {origin}/skill.md.\n"
             ),
-        }
+        })
     }
 
     fn reminder(&self, member: &Member, session: &Session, links: &dyn Links) -> Mail {

@@ -133,13 +133,13 @@ pub fn may_be_read(member: &Member) -> bool {
 }
 
 /// Activates a member that applied, was rejected, or was deactivated. The first activation queues
-/// the mail that `approval` writes. `None` when it is already active.
+/// the mail that `approval` writes, if any. `None` when it is already active.
 ///
 /// # Errors
 /// [`Refusal::MemberErased`] when its personal data was erased.
 pub fn activate(
     member: &Versioned<Member>,
-    approval: impl FnOnce(&Member) -> Mail,
+    approval: impl FnOnce(&Member) -> Option<Mail>,
     now: Timestamp,
     by: &Actor,
 ) -> Result<Option<MemberChange>, Refusal> {
@@ -162,7 +162,7 @@ pub fn activate(
         ..Member::clone(record)
     };
     Ok(Some(MemberChange {
-        mail: first.then(|| approval(record)),
+        mail: first.then(|| approval(record)).flatten(),
         ..public(member, activated, MemberAct::Activated, by)
     }))
 }
@@ -232,7 +232,11 @@ pub(crate) fn has_expired(member: &Member, days: u32, now: Timestamp) -> bool {
 
 /// Removes an application that has waited for review for more than `days`: its key may apply again.
 /// `None` when it has not, or was reviewed.
-pub(crate) fn expire(member: &Versioned<Member>, days: u32, now: Timestamp) -> Option<MemberRemoval> {
+pub(crate) fn expire(
+    member: &Versioned<Member>,
+    days: u32,
+    now: Timestamp,
+) -> Option<MemberRemoval> {
     let Versioned { version, record } = member;
     let removal = MemberRemoval { id: record.id.clone(), expected: *version };
     has_expired(record, days, now).then_some(removal)

@@ -274,8 +274,8 @@ impl Tenant {
 
 /// Reviews by operators.
 impl Tenant {
-    /// Activates a member and returns its state. The mail at its first activation contains
-    /// addresses from `links`, for example an origin such as `https://acme.example`. A pending
+    /// Activates a member and returns its state. The mail at its first activation, unless the
+    /// [texts](super::Swarm::with_mail_text) have none, contains addresses from `links`, for example an origin such as `https://acme.example`. A pending
     /// application with the same key is rejected.
     ///
     /// # Errors

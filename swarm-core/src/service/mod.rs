@@ -1,4 +1,11 @@
 //! The service, the API for embedders: it loads facts, applies the rules, and commits the result.
+//!
+//! # Dropping a future
+//!
+//! The future of a call may be dropped at any time, as when a client hangs up. A read then has no effect. A change is made whole or
+//! not at all, and which of them is not known; with an [`Observer`], a commit that was begun ends, and is reported. To learn it, read
+//! the record, or send the same take again: a nonce is accepted once, and the refusal names the take on file. Background work that makes
+//! several commits may have made some of them; its next call goes on.
 
 mod agenda;
 mod basis_cache;
@@ -59,8 +66,8 @@ pub use observer::{Commit, CommitTask, CommittedRecord, Observer};
 pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage, Reminded};
 pub use overview::{
-    Board, ComparedMember, MemberComparison, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, News,
-    Overview, ResultPoint, SubjectNews, SubjectTrend,
+    Board, ComparedMember, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, MemberComparison,
+    News, Overview, ResultPoint, SubjectNews, SubjectTrend,
 };
 pub use policy::{Policy, PolicyQuestion};
 pub use round::Round;

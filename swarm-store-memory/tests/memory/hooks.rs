@@ -69,10 +69,10 @@ async fn mail_uses_custom_text_and_links() {
 struct Terse;
 
 impl MailText for Terse {
-    fn approval(&self, member: &Member, links: &dyn Links) -> Mail {
+    fn approval(&self, member: &Member, links: &dyn Links) -> Option<Mail> {
         let (origin, challenge, claim) = (links.origin(), links.challenge(), links.token_claim());
         let body = format!("{origin}: {challenge}, then {claim}");
-        Mail { to: member.contact.clone(), subject: "Welcome".to_owned(), body }
+        Some(Mail { to: member.contact.clone(), subject: "Welcome".to_owned(), body })
     }
 
     fn reminder(&self, member: &Member, session: &Session, links: &dyn Links) -> Mail {

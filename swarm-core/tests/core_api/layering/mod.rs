@@ -65,7 +65,7 @@ const CRATES: [(&str, &[&str]); 13] = [
         "swarm-testing/src",
         &[
             "assertions clock race records round_robin",
-            "author",
+            "author entropy",
             "test_tenant",
             "committee",
             "log_scenario sealed",

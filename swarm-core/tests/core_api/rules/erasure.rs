@@ -40,7 +40,7 @@ fn erasure_keeps_key_and_times() {
 
         let erased = versioned(erased);
         assert!(erase(&erased, &Actor::OPERATOR).unwrap().is_none());
-        let activated = activate(&erased, |_| mail(""), now(), &Actor::OPERATOR);
+        let activated = activate(&erased, |_| None, now(), &Actor::OPERATOR);
         assert_eq!(activated.unwrap_err(), Refusal::MemberErased);
     }
     for state in [Approved, Claimed] {

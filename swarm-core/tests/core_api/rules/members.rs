@@ -105,7 +105,7 @@ fn reactivation_restores_the_state() {
         (in_state(Inactive), Claimed, false),
         (unclaimed, Approved, false),
     ] {
-        let greet = |member: &Member| mail(member.state.as_str());
+        let greet = |member: &Member| Some(mail(member.state.as_str()));
         let change = activate(&versioned(before.clone()), greet, now(), &Actor::OPERATOR);
         let change = change.unwrap().unwrap();
         let joined_at = if first { Some(now()) } else { THEN };
@@ -115,8 +115,10 @@ fn reactivation_restores_the_state() {
     }
     for active in [Approved, Claimed] {
         let active = versioned(in_state(active));
-        assert!(activate(&active, |_| mail(""), now(), &Actor::OPERATOR).unwrap().is_none());
+        assert!(activate(&active, |_| None, now(), &Actor::OPERATOR).unwrap().is_none());
     }
+    let silent = activate(&versioned(in_state(Applied)), |_| None, now(), &Actor::OPERATOR);
+    assert_eq!(silent.unwrap().unwrap().mail, None);
 }
 
 #[test]
