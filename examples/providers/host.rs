@@ -26,7 +26,7 @@ async fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let mut argument = || arguments.next().ok_or("STORE CERTIFICATE KEY");
     let (store, certificate, key) = (argument()?, argument()?, argument()?);
-    // The service has TLS of its own. This panics if the program links two providers, or none.
+    // The service has TLS of its own. This installs the provider that the program links, and panics if it links two, or none.
     let _ = ClientConfig::builder();
 
     let swarm = on(&store).await?;

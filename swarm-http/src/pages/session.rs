@@ -29,6 +29,7 @@ use super::{card, declaration, links, lists, stage_text, take};
 use crate::request::RequestContext;
 use crate::request::portion::Portion;
 use crate::response::{Answer, Reply};
+use crate::tenants::OwnFigure;
 
 /// Maximum number of members named in a line, of acts, and of members listed with their scores.
 const NAMED: usize = 24;
@@ -67,6 +68,8 @@ struct SessionPage {
     /// Whether a take filed now would count.
     open: bool,
     aggregated: bool,
+    /// Figures of the program around the service.
+    own: Vec<OwnFigure>,
     /// Whether what members filed is not shown yet.
     sealed: bool,
     date: Markup,
@@ -155,6 +158,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let place = place.in_order_of(&session);
     let scale = session.declaration.scale();
     place.sort(scale, &mut counted);
+    let own = match &request.served.config().figures {
+        Some(figures) if place.is_first() => figures.of_session(&session, &counted).await,
+        _ => Vec::new(),
+    };
     let portion = request.portion;
     let (shown, next) = place.part(&counted, portion);
     let listed = session.roster.as_ref().map(|roster| split(roster.entries(), &counted));
@@ -200,6 +207,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         no_result: no_result(&session, times),
         open: stage.takes_count(),
         aggregated: snapshot.is_some(),
+        own: own.into_iter().take(OwnFigure::MAX).collect(),
         sealed: session.is_sealed(),
         date: TimeFormatter::weekday(session.date),
         deadline: stage_text::deadline(&summary, times),

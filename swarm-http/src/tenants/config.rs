@@ -9,7 +9,7 @@ use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::ChangeFeed;
 use swarm_core::{CommitteeSettings, Committees, Policy, Swarm, TenantId};
 
-use super::{BasePath, Operators, PublicOrigin};
+use super::{BasePath, Operators, OwnFigures, PublicOrigin};
 
 /// The settings of a tenant: id, hosts, operators, quotas (API.md, 13.2).
 #[derive(Clone)]
@@ -45,6 +45,8 @@ pub struct TenantConfig {
     pub quotas: Quotas,
     /// A rule of the program around the service, which may refuse takes that the rules accept; none by default.
     pub policy: Option<Arc<dyn Policy>>,
+    /// Figures of the program around the service, shown beside the result of a session as not verified; none by default.
+    pub figures: Option<Arc<dyn OwnFigures>>,
     /// The number of days after which unsuccessful applications are erased; `None`: never.
     pub retention_days: Option<u32>,
     /// The sessions that convene by themselves; none by default.
@@ -76,6 +78,7 @@ impl TenantConfig {
             operators: Arc::new(operators),
             quotas: Quotas::default(),
             policy: None,
+            figures: None,
             retention_days: None,
             schedule: Schedule::default(),
             committee: CommitteeSettings::default(),

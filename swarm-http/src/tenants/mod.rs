@@ -6,6 +6,7 @@ mod host;
 mod host_table;
 mod open_tenants;
 mod operators;
+mod own_figures;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ pub(crate) use operators::{ADMIN_TOKEN, single_header};
 pub use operators::{
     AdminTokens, DuplicateOperator, Operator, OperatorRequest, Operators, Role, SignOnUnavailable,
 };
+pub use own_figures::{OwnFigure, OwnFigures};
 
 /// The tenants of a site, and which of them a request is for.
 ///

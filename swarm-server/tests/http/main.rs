@@ -69,6 +69,7 @@ mod operating_commands;
 mod operator_acts;
 mod operator_routes;
 mod outcomes;
+mod own_figures;
 mod own_keys;
 mod page_figures;
 mod page_sizes;
