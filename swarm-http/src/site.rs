@@ -150,6 +150,14 @@ impl Site {
         self
     }
 
+    /// Compares the clock of the store with this one in place of the system's, for a test that sets the clock of the store:
+    /// [`maintenance`](Self::maintenance) pauses while they differ by more than an hour.
+    #[must_use]
+    pub fn with_clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clocks = Arc::new(ClockCheck::with_clock(now));
+        self
+    }
+
     /// Leaves `/healthz`, `/readyz` and `/metrics` out of the [`service`](crate::service), for a server that
     /// serves them on another address with [`operations`](crate::operations).
     #[must_use]

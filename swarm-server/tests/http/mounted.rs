@@ -1,21 +1,45 @@
 //! The interface mounted in another server: as filters next to others, and as a service.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::json;
 use swarm_core::TenantId;
-use swarm_core::domain::{Actor, AdminTokenHash};
+use swarm_core::domain::{Actor, AdminTokenHash, Timestamp};
 use swarm_core::store::async_trait;
 use swarm_http::{
     AdminTokens, HostTable, Operator, OperatorRequest, Operators, Role, SignOnUnavailable, Site,
     TenantConfig,
 };
+use swarm_redis_testing::wait_until;
 use swarm_server::{Limits, serve};
 use swarm_store_memory::MemoryStore;
 use warp::Filter as _;
 
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
 use crate::raw_http;
+
+/// A program's own test sets the clock of its store years ahead, and the background work is done by it.
+#[test]
+fn background_work_runs_by_the_clock_of_a_test() {
+    const HOUR: i64 = 60 * 60 * 1_000;
+    let millis = Arc::new(AtomicI64::new(2_208_988_800_000));
+    let clock = Arc::clone(&millis);
+    let now = move || Timestamp::EPOCH.plus_millis(clock.load(Ordering::SeqCst));
+    let store = MemoryStore::with_clock(now.clone());
+    let site = Site::single(services(&store), tenant("default", ADMIN, &[])).with_clock(now);
+    let server = Server::maintained(site);
+    let client = server.client();
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let session = json!({
+        "date": "2040-01-01", "subjectId": "aurora", "windowClosesAt": "2040-01-01T01:00:00Z",
+    });
+    client.operate("/sessions", &session).expect(201);
+    let state = || client.get("/api/swarm/sessions/1").json()["session"]["state"].clone();
+    assert_eq!(state(), "collecting");
+    millis.fetch_add(2 * HOUR, Ordering::SeqCst);
+    wait_until("the window is closed", || state() == "window_closed");
+}
 
 /// A server with the filters of the site, and one more filter.
 fn mounted(site: Site) -> Server {
