@@ -7,6 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::VerifyingKey;
 
 use super::Invalid;
+use super::form::{Field, Form, FormSchema, parsed, text_schema, value};
+use super::json::Object;
 
 /// An Ed25519 public key that may be registered, kept in decoded form. Clones share one allocation,
 /// because each take carries the key that verified it.
@@ -46,6 +48,12 @@ impl PublicKey {
         &self.0
     }
 }
+
+value!(
+    PublicKey,
+    |fields, name| parsed(fields, name, |text| Self::parse(&text)),
+    FormSchema::reference("PublicKey")
+);
 
 impl std::hash::Hash for PublicKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
@@ -105,6 +113,12 @@ impl Signature {
     }
 }
 
+value!(
+    Signature,
+    |fields, name| fields.text_if_any(name)?.map(Self::parse).transpose(),
+    text_schema(0, Self::MAX)
+);
+
 /// A payload together with an unverified signature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signed<T> {
@@ -112,4 +126,18 @@ pub struct Signed<T> {
     pub payload: T,
     /// The signature, as received.
     pub signature: Signature,
+}
+
+/// The fields of the payload, and the signature beside them.
+impl<T: Form> Form for Signed<T> {
+    const NAME: &'static str = T::NAME;
+
+    fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Ok(Self { payload: T::read(fields)?, signature: Field::of(fields, "signature")? })
+    }
+
+    fn describe(schema: &mut FormSchema) {
+        T::describe(schema);
+        schema.add::<Signature>("signature", "");
+    }
 }
