@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::json::{Json, Object};
+use super::form::{FormSchema, form, nested, value};
+use super::json::Json;
 use super::{
-    BriefId, Day, Invalid, Question, SessionState, Signal, Subject, SubjectId, SubjectSnapshot,
-    Timestamp,
+    BriefId, Day, Question, SessionState, Signal, Subject, SubjectId, SubjectSnapshot, Timestamp,
 };
 
 /// The content of a brief. Some of its fields are camelCase, others snake_case (API.md, 6.6).
@@ -59,28 +59,33 @@ pub struct RecentSession {
     pub state: SessionState,
 }
 
-/// A prompt for authoring a take.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Prompt {
-    /// The system prompt: the role of the model, and the form of its answer.
-    pub system: String,
-    /// The user prompt: the task.
-    pub user: String,
+form! {
+    /// A prompt for authoring a take.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Prompt "Prompt" {
+        /// The system prompt: the role of the model, and the form of its answer.
+        pub system: String = "system",
+        /// The user prompt: the task.
+        pub user: String = "user",
+    }
+
+    /// The request of an operator to publish the brief of a session.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct BriefOrder "BriefOrder" {
+        /// The prompt; `None`: one is generated.
+        pub prompt: Option<Prompt> = "prompt",
+        pub replaces: bool = "replaces" default(false):
+            "Whether it replaces the brief of a session without takes.",
+    }
+    description "If there is no prompt, one is generated.";
+    example r#"{"note": "Without a prompt: it is assembled."}"#;
 }
 
-impl Prompt {
-    /// Reads the optional field `prompt`.
-    ///
-    /// # Errors
-    /// [`Invalid`] when it is not an object with both strings.
-    pub fn read(fields: &mut Object) -> Result<Option<Self>, Invalid> {
-        let Some(prompt) = fields.take("prompt") else { return Ok(None) };
-        let read = |prompt: &mut Object| {
-            Ok(Self { system: prompt.text("system")?, user: prompt.text("user")? })
-        };
-        prompt.into_object().read_all(read).map(Some)
-    }
-}
+value!(
+    Prompt,
+    |fields, name| fields.take(name).map(nested).transpose(),
+    FormSchema::reference("Prompt")
+);
 
 /// A stored brief.
 #[derive(Clone, Debug, PartialEq, Serialize)]

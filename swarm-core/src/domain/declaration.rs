@@ -7,39 +7,30 @@ use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::json::{Json, Object};
+use super::form::{FormSchema, form, parsed, value};
+use super::json::Json;
 use super::{Invalid, Revision, STANCES, Stance};
 
-/// What a session declares about its takes. All fields are optional, and omitted on the wire if they are absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Declaration {
-    /// The stances that a take may have; `None`: any text, of which the stances of the service have a rank.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stances: Option<StanceScale>,
-    /// The last revision that a member may file; `None`: [`Revision::CAP`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_revisions: Option<Revision>,
-    /// The method of aggregation; `None`: [`Method::Mean`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub method: Option<Method>,
+form! {
+    /// What a session declares about its takes. All fields are optional, and omitted on the wire if they are absent.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Declaration {
+        /// The stances that a take may have; `None`: any text, of which the stances of the service have a rank.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub stances: Option<StanceScale> = "stances",
+        /// The last revision of a member; `None`: [`Revision::CAP`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub max_revisions: Option<Revision> = "maxRevisions":
+            "How many takes a member may file; never changed.",
+        /// The method of aggregation; `None`: [`Method::Mean`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub method: Option<Method> = "method",
+    }
+    checks_first "stances": Option<Vec<RankedStance>>, "method": Option<String>;
 }
 
 impl Declaration {
-    /// Reads the optional fields `stances`, `maxRevisions` and `method`.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let stances = fields.list_if_any("stances", RankedStance::read)?;
-        let method = fields.text_if_any("method")?;
-        Ok(Self {
-            stances: stances.map(StanceScale::parse).transpose()?,
-            max_revisions: read_max_revisions(fields)?,
-            method: method.map(|name| Method::parse(&name)).transpose()?,
-        })
-    }
-
     /// Returns whether nothing is declared.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -69,12 +60,6 @@ impl Declaration {
     pub fn method(&self) -> Method {
         self.method.unwrap_or_default()
     }
-}
-
-fn read_max_revisions(fields: &mut Object) -> Result<Option<Revision>, Invalid> {
-    let Some(number) = fields.whole_if_any("maxRevisions")? else { return Ok(None) };
-    let revision = u8::try_from(number).ok().and_then(Revision::new);
-    revision.map(Some).ok_or_else(|| Invalid::new("maxRevisions", "must be from 1 to 5"))
 }
 
 /// How the score of a session is computed from the ranks and confidences of its takes (API.md, 6.5).
@@ -110,6 +95,12 @@ impl Method {
     }
 }
 
+value!(
+    Method,
+    |fields, name| parsed(fields, name, |text| Self::parse(&text)),
+    FormSchema::reference("AggregationMethod")
+);
+
 impl std::fmt::Display for Method {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
@@ -137,6 +128,18 @@ impl RankedStance {
         })
     }
 }
+
+value!(
+    Vec<RankedStance>,
+    |fields, name| fields.list_if_any(name, RankedStance::read),
+    FormSchema::reference("DeclaredStances")
+);
+
+value!(
+    StanceScale,
+    |fields, name| <Vec<RankedStance>>::take(fields, name)?.map(Self::parse).transpose(),
+    <Vec<RankedStance>>::schema()
+);
 
 /// The stances that have a rank in a session, in ascending order of their ranks. Clones share them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

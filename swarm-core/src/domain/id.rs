@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::Invalid;
+use super::form::{number_schema, value};
+use super::json::Json;
 
 /// The name of a tenant (API.md, 2): `[a-z0-9][a-z0-9-]{0,62}`. Tenants share no data. Clones share
 /// one allocation.
@@ -133,6 +135,23 @@ impl Revision {
         }
     }
 }
+
+value!(
+    Revision,
+    |fields, name| {
+        let revision = |number| u8::try_from(number).ok().and_then(Self::new);
+        let invalid = || Invalid::new(name, "must be from 1 to 5");
+        let number = fields.whole_if_any(name)?;
+        number.map(|number| revision(number).ok_or_else(invalid)).transpose()
+    },
+    number_schema("integer", 1, 5)
+);
+
+value!(
+    SessionId,
+    |fields, name| Ok(fields.id_if_any(name)?.map(Self)),
+    [("type", ["integer", "string"].into_iter().map(Json::from).collect())].into()
+);
 
 impl<'de> serde::Deserialize<'de> for Revision {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

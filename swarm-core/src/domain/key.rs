@@ -6,7 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::VerifyingKey;
 
-use super::{Invalid, json};
+use super::Invalid;
+use super::form::{Field, Form, FormSchema, parsed, text_schema, value};
+use super::json::{self, Object};
 
 /// An Ed25519 public key that may be registered, kept in decoded form. Clones share one allocation,
 /// because each take carries the key that verified it.
@@ -51,6 +53,12 @@ impl PublicKey {
         &self.0
     }
 }
+
+value!(
+    PublicKey,
+    |fields, name| parsed(fields, name, |text| Self::parse(&text)),
+    FormSchema::reference("PublicKey")
+);
 
 impl std::hash::Hash for PublicKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
@@ -110,6 +118,12 @@ impl Signature {
     }
 }
 
+value!(
+    Signature,
+    |fields, name| fields.text_if_any(name)?.map(Self::parse).transpose(),
+    text_schema(0, Self::MAX)
+);
+
 /// A payload together with an unverified signature.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Signed<T> {
@@ -125,5 +139,19 @@ impl<T: serde::Serialize> Signed<T> {
     /// text.
     pub fn to_json(&self) -> String {
         json::write(self)
+    }
+}
+
+/// The fields of the payload, and the signature beside them.
+impl<T: Form> Form for Signed<T> {
+    const NAME: &'static str = T::NAME;
+
+    fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Ok(Self { payload: T::read(fields)?, signature: Field::of(fields, "signature")? })
+    }
+
+    fn describe(schema: &mut FormSchema) {
+        T::describe(schema);
+        schema.add::<Signature>("signature", "");
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::form::form;
 use super::{Contact, MemberId, MessageId, Timestamp};
 
 /// A message to a member (API.md, 7.5).
@@ -13,6 +14,15 @@ pub struct Mail {
     pub subject: String,
     /// The text.
     pub body: String,
+}
+
+form! {
+    /// The request of an operator to test the delivery of mail to an address.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MailAddress "MailAddress" {
+        pub address: String = "address": "An e-mail address.",
+    }
+    example r#"{"address": "ada@test.example"}"#;
 }
 
 /// The delivery state of a message.

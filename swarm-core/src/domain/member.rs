@@ -2,39 +2,39 @@
 
 use serde::Serialize;
 
-use super::json::Object;
-use super::{
-    Contact, Invalid, Lens, MemberId, Name, PublicKey, Signature, Signed, Timestamp, TokenHash,
-};
+use super::form::form;
+use super::{Contact, Lens, MemberId, Name, PublicKey, Signature, Timestamp, TokenHash};
 
-/// The signed fields of an application (API.md, 3.1). The order of the fields matters.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Application {
-    /// The name of the member.
-    pub name: Name,
-    /// The address at which the operator reaches the member.
-    pub contact: Contact,
-    /// Its point of view; empty when omitted.
-    pub lens: Lens,
-    /// The text of its public key, not yet parsed.
-    pub public_key: String,
-}
-
-impl Application {
-    /// Reads an application and its signature.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Signed<Self>, Invalid> {
-        let payload = Self {
-            name: Name::parse(fields.text("name")?)?,
-            contact: Contact::parse(fields.text("contact")?)?,
-            lens: Lens::parse(fields.text_if_any("lens")?.unwrap_or_default())?,
-            public_key: fields.text("publicKey")?,
-        };
-        Ok(Signed { payload, signature: Signature::parse(fields.text("signature")?)? })
+form! {
+    /// The signed fields of an application (API.md, 3.1). The order of the fields matters.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Application "Application" {
+        /// The name of the member.
+        pub name: Name = "name",
+        /// The address at which the operator reaches the member.
+        pub contact: Contact = "contact": "Shown to operators only.",
+        /// Its point of view; empty when omitted.
+        pub lens: Lens = "lens" default(Lens::none()),
+        /// The text of its public key, not yet parsed.
+        pub public_key: String = "publicKey":
+            "A PublicKey; any other encoding is refused as a wrong signature.",
     }
+    description "What is signed is the line of JSON of name, contact, lens (the empty string when absent) and publicKey, \
+        in this order, as JSON.stringify writes it.";
+    example r#"{
+        "name": "Ada", "contact": "ada@desk.example", "lens": "Cash flow before stories.",
+        "publicKey": "cHJPUSdG9XlGh/lG8peTuzR1IBW56umVsG2mMtrk2Pc=",
+        "signature": "9PltPhgoSCbHpNFtZXoRDksHsRu0jEM+HSvLnzib7CPrn6tXhZ68L05HPz5NMMX59QeY5h5ExiNWTIqlk0ECBw=="
+    }"#;
+
+    /// A request that names a member.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MemberName "MemberName" {
+        /// The member.
+        pub member_id: MemberId = "memberId",
+    }
+    example r#"{"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11"}"#;
 }
 
 /// A member that the embedding program brings, without an application.
@@ -60,61 +60,64 @@ impl Enrolment {
     }
 }
 
-/// A change of what operators keep about a member (API.md, 7.2). What is `None` stays.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct MemberPatch {
-    /// The name.
-    pub name: Option<Name>,
-    /// The address at which the operator reaches the member.
-    pub contact: Option<Contact>,
-    /// Its point of view; empty for none.
-    pub lens: Option<Lens>,
-}
-
-impl MemberPatch {
-    /// Reads a change, which has at least one field.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let patch = Self {
-            name: fields.text_if_any("name")?.map(Name::parse).transpose()?,
-            contact: fields.text_if_any("contact")?.map(Contact::parse).transpose()?,
-            lens: fields.text_if_any("lens")?.map(Lens::parse).transpose()?,
-        };
-        match patch == Self::default() {
-            true => Err(Invalid::new("body", "must have name, contact or lens")),
-            false => Ok(patch),
-        }
+form! {
+    /// A change of what operators keep about a member (API.md, 7.2). What is `None` stays.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct MemberPatch {
+        pub name: Option<Name> = "name": "The name.",
+        pub contact: Option<Contact> = "contact": "The address at which it is reached.",
+        pub lens: Option<Lens> = "lens": "How it looks at subjects.",
     }
-}
+    at_least_one "must have name, contact or lens";
 
-/// The signed fields of a token claim (API.md, 3.1). The order of the fields matters.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TokenClaim {
-    /// The member that claims its token.
-    pub member_id: MemberId,
-    /// The challenge that the member received.
-    pub challenge: String,
-    /// The expiry of that challenge: the text exactly as received.
-    pub expires_at: String,
-}
-
-impl TokenClaim {
-    /// Reads a claim and its signature.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Signed<Self>, Invalid> {
-        let payload = Self {
-            member_id: MemberId::parse(fields.text("memberId")?)?,
-            challenge: fields.text("challenge")?,
-            expires_at: fields.text("expiresAt")?,
-        };
-        Ok(Signed { payload, signature: Signature::parse(fields.text("signature")?)? })
+    /// The request of an operator to change what is kept about a member.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MemberUpdate "MemberPatch" {
+        /// The member.
+        pub member_id: MemberId = "memberId",
+        /// The change.
+        pub patch: MemberPatch = flatten,
     }
+    example r#"{"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11", "contact": "ada@test.example"}"#;
+
+    /// The request of an operator to erase a member.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Erasure "Erasure" {
+        /// The member.
+        pub member_id: MemberId = "memberId",
+        pub texts: bool = "texts" default(false):
+            "Also withholds and erases the write-ups and memo addresses of its takes.",
+    }
+    example r#"{"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11", "texts": true}"#;
+
+    /// The request of an operator for a new token of a member.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct KeyRotation "KeyRotation" {
+        pub public_key: Option<PublicKey> = "publicKey": "A new public key too.",
+        /// The member.
+        pub member_id: MemberId = "memberId",
+    }
+    example r#"{"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11"}"#;
+
+    /// The signed fields of a token claim (API.md, 3.1). The order of the fields matters.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct TokenClaim "TokenClaim" {
+        /// The member that claims its token.
+        pub member_id: MemberId = "memberId",
+        /// The challenge that the member received.
+        pub challenge: String = "challenge",
+        /// The expiry of that challenge: the text exactly as received.
+        pub expires_at: String = "expiresAt",
+    }
+    description "What is signed is the line of JSON of memberId, challenge and expiresAt, in this order, with the values \
+        as received, as JSON.stringify writes it.";
+    example r#"{
+        "memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11",
+        "challenge": "kZ7S1l3yq0mXgq9tT2u5cB8rV4wJ6dHnEoPaYiUxLsM", "expiresAt": "2026-11-21T10:10:00.000Z",
+        "signature": "fAtHJf3nHyTXob3I1oBUCX2jfgMKDj53U0H87tTqSLVGMJ3dFQOd2lGe58QrNzhY1iPnespU7Os0k4fySF1jCA=="
+    }"#;
 }
 
 /// The signed fields of the replacement of a member's own key (API.md, 3.1). The order of the fields matters.
@@ -129,29 +132,22 @@ pub struct KeyReplacement {
     pub replaces: String,
 }
 
-/// The request of a member to replace its own key, which both keys signed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KeyReplacementRequest {
-    /// The new key: the text exactly as received.
-    pub public_key: String,
-    /// The signature of the [`KeyReplacement`] by the key that is replaced.
-    pub endorsement: Signature,
-    /// The signature of the same by the new key.
-    pub proof: Signature,
-}
-
-impl KeyReplacementRequest {
-    /// Reads a request.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        Ok(Self {
-            public_key: fields.text("publicKey")?,
-            endorsement: Signature::parse(fields.text("endorsement")?)?,
-            proof: Signature::parse(fields.text("proof")?)?,
-        })
+form! {
+    /// The request of a member to replace its own key, which both keys signed.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct KeyReplacementRequest "KeyReplacement" {
+        /// The new key, exactly as received.
+        pub public_key: String = "publicKey":
+            "A PublicKey; any other encoding is refused as a wrong signature.",
+        pub endorsement: Signature = "endorsement":
+            "Signature of {memberId, publicKey, replaces} by the key that is replaced.",
+        pub proof: Signature = "proof": "Signature of the same by the new key.",
     }
+    example r#"{
+        "publicKey": "gTl3Dqh9F19Wo1Rmw0x+zMuNipG07jeiXfYPW4/Js5Q=",
+        "endorsement": "i5G4St5VvWcQnDtYw3lrpkNf7lAGCO1xVbVNnAtJTi0CiwWU476oDXpZpsUMlv9OImbs8zGP/mp0vV2y1/VVBA==",
+        "proof": "vNJBYLUo3ZKH1VZF7F2/rdbIrdVYEfiWEFPtjSwE3eIGanQPS8XABPrhD1Hqc5ssnjK8ZhV4mp4xxm2xKGsADw=="
+    }"#;
 }
 
 /// The state of a member (API.md, 4.1).

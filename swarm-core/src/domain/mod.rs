@@ -10,6 +10,7 @@ mod context;
 mod declaration;
 mod digest;
 mod distinct;
+mod form;
 mod hex;
 mod id;
 mod invalid;
@@ -39,13 +40,13 @@ mod time_zone;
 mod webhook;
 mod withheld;
 
-pub use brief::{Brief, BriefBody, BriefRegime, Prompt, RecentSession};
+pub use brief::{Brief, BriefBody, BriefOrder, BriefRegime, Prompt, RecentSession};
 pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
 pub use declaration::{Declaration, Method, RankedStance, StanceScale};
 pub use digest::{Digest, RunningDigest};
+pub use form::{Form, FormSchema};
 pub use hex::hex;
-#[cfg(feature = "service")]
 pub use id::{
     AttemptId, BriefId, DeliveryId, MemoId, MessageId, NoticeId, Revision, SessionId,
     SubjectSnapshotId, TakeId, TenantId, Version,
@@ -56,16 +57,13 @@ pub use links::Links;
 pub use log::{
     Actor, Attribution, CommitteeDayEntry, CommitteeTakeEntry, DayAct, EndorsedKey, Excuse,
     LogBefore, LogEntry, LogLine, LogRow, Logged, LoggedSession, MemberAct, MemberEntry,
-    MemberStatus, MemoAct, MemoEntry, OpeningEntry, Operation, Seq, SessionAct, SessionEntry,
-    TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
+    MemberStatus, MemoAct, MemoEntry, NoteAlone, Noted, OpeningEntry, Operation, Seq, SessionAct,
+    SessionEntry, TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
 };
-pub use mail::{Mail, MailState, Message};
-pub use member::{
-    Application, Enrolment, KeyReplacement, KeyReplacementRequest, Member, MemberPatch,
-    MemberState, TokenClaim,
-};
+pub use mail::{Mail, MailAddress, MailState, Message};
+pub use member::*;
 pub use memo::{Memo, MemoDraft};
-pub use operator_act::{OperatorAct, RecordedAct};
+pub use operator_act::{Acceptance, Accepted, OperatorAct, RecordedAct};
 pub use outcome::{
     Outcome, OutcomeDraft, OutcomeSource, OutcomeValue, Question, QuestionPatch, QuestionText,
     Resolution, Voided,
@@ -79,7 +77,8 @@ pub use secret::{
     AdminSecret, AdminTokenHash, ApiKeyHash, ApiKeySecret, BearerSecret, SecretHash, TokenHash,
 };
 pub use session::{
-    Roster, RosterEntry, Session, SessionDraft, SessionPatch, SessionState, SessionTerms,
+    ExcuseOrder, Roster, RosterEntry, RosterFreeze, Session, SessionDraft, SessionPatch,
+    SessionState, SessionTerms, StateChange,
 };
 pub use session_summary::SessionSummary;
 pub use snapshot::{
@@ -96,8 +95,6 @@ pub use time::{Day, TimeOfDay, Timestamp};
 pub use time_zone::TimeZone;
 pub use webhook::{
     Delivery, DeliveryDraft, DeliveryState, EventPattern, MAX_WEBHOOK_URL, Notice, NoticeDraft,
-    Webhook, WebhookSecret, WebhookSettings,
+    Webhook, WebhookName, WebhookSecret, WebhookSettings,
 };
-pub use withheld::{TextDigests, Withheld};
-
-pub(crate) use text::bounded;
+pub use withheld::{TextDigests, Withheld, Withholding};

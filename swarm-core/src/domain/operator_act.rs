@@ -5,7 +5,41 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::{Actor, LogEntry, Note, Timestamp};
+use super::form::{form, one_of, parsed, value};
+use super::{Actor, Invalid, LogEntry, Note, Timestamp};
+
+form! {
+    /// The request of an operator to accept what the server refuses to go on with (API.md, 7.6).
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Acceptance "Acceptance" {
+        pub what: Accepted = "what": "What to accept.",
+        pub force: bool = "force" default(false):
+            "Accepts a store or a key with which nothing is wrong.",
+    }
+    example r#"{"what": "clock"}"#;
+}
+
+/// What an operator can accept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// A clock that is behind the log.
+    Clock,
+    /// A store that went back.
+    Store,
+    /// This server's key, where another signed the log.
+    Key,
+}
+
+value!(
+    Accepted,
+    |fields, name| parsed(fields, name, |text| match text.as_str() {
+        "clock" => Ok(Self::Clock),
+        "store" => Ok(Self::Store),
+        "key" => Ok(Self::Key),
+        _ => Err(Invalid::new(name, "must be clock, store or key")),
+    }),
+    one_of(["clock", "store", "key"])
+);
 
 /// What an operator did.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::json::{Object, write};
+use super::form::{Nullable, form, number_schema, value};
+use super::json::write;
 use super::text::{Note, text};
 use super::{Invalid, StanceScale, Timestamp};
 
@@ -19,70 +20,41 @@ text!(
     OutcomeSource, "source", 0..=500
 );
 
-/// What the takes of a session are about, and how its outcome is determined. All fields are optional, and omitted on
-/// the wire if they are absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Question {
-    /// What a stance is about.
-    #[serde(rename = "question", default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<QuestionText>,
-    /// How, by which source and when the outcome is determined.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolution: Option<Resolution>,
-    /// When the outcome will be known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolves_at: Option<Timestamp>,
+form! {
+    /// What the takes of a session are about, and how its outcome is determined. All fields are optional, and omitted on
+    /// the wire if they are absent.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Question {
+        #[serde(rename = "question", default, skip_serializing_if = "Option::is_none")]
+        pub text: Option<QuestionText> = "question": "What a stance is about.",
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub resolution: Option<Resolution> = "resolution":
+            "How, by which source and when the outcome is determined.",
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub resolves_at: Option<Timestamp> = "resolvesAt": "When the outcome will be known.",
+    }
+    checks_first "resolvesAt": Option<String>;
+
+    /// A change of a [`Question`]: `None` keeps the value, `Some(None)` clears it.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct QuestionPatch {
+        pub text: Option<Option<QuestionText>> = "question": "What a stance is about.",
+        pub resolution: Option<Option<Resolution>> = "resolution":
+            "How, by which source and when the outcome is determined.",
+        pub resolves_at: Option<Option<Timestamp>> = "resolvesAt": "When the outcome will be known.",
+    }
+    checks_first "resolvesAt": Option<String>;
 }
 
 impl Question {
-    /// Reads the optional fields `question`, `resolution` and `resolvesAt`.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let resolves_at = fields.text_if_any("resolvesAt")?;
-        let resolves_at = resolves_at.map(|text| Timestamp::parse("resolvesAt", &text));
-        Ok(Self {
-            text: fields.text_if_any("question")?.map(QuestionText::parse).transpose()?,
-            resolution: fields.text_if_any("resolution")?.map(Resolution::parse).transpose()?,
-            resolves_at: resolves_at.transpose()?,
-        })
-    }
-
     /// Returns whether no field is given.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A change of a [`Question`]: `None` keeps the value, `Some(None)` clears it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QuestionPatch {
-    /// What a stance is about.
-    pub text: Option<Option<QuestionText>>,
-    /// How the outcome is determined.
-    pub resolution: Option<Option<Resolution>>,
-    /// When the outcome will be known.
-    pub resolves_at: Option<Option<Timestamp>>,
-}
-
 impl QuestionPatch {
-    /// Reads a change, in which `null` clears a value.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let [text, resolution, resolves_at] =
-            ["question", "resolution", "resolvesAt"].map(|field| fields.has(field));
-        let to = Question::read(fields)?;
-        Ok(Self {
-            text: text.then_some(to.text),
-            resolution: resolution.then_some(to.resolution),
-            resolves_at: resolves_at.then_some(to.resolves_at),
-        })
-    }
-
     /// Returns the changed question.
     pub fn apply(&self, to: &Question) -> Question {
         let to = to.clone();
@@ -131,6 +103,12 @@ impl OutcomeValue {
     }
 }
 
+value!(
+    OutcomeValue,
+    |fields, name| fields.number_if_any(name)?.map(Self::parse).transpose(),
+    number_schema("number", -1_000, 1_000)
+);
+
 impl TryFrom<f64> for OutcomeValue {
     type Error = Invalid;
 
@@ -139,56 +117,40 @@ impl TryFrom<f64> for OutcomeValue {
     }
 }
 
-/// What came of a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Outcome {
-    /// The value; `None`: annulled, nothing is scored.
-    pub value: Option<OutcomeValue>,
-    /// Where it was read.
-    pub source: Option<OutcomeSource>,
-    /// When it was recorded, by the store's clock.
-    pub recorded_at: Timestamp,
-}
-
-impl Outcome {
-    /// Reads an outcome from its record.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        Ok(Self {
-            value: fields.number_if_any("value")?.map(OutcomeValue::parse).transpose()?,
-            source: fields.text_if_any("source")?.map(OutcomeSource::parse).transpose()?,
-            recorded_at: Timestamp::parse("recordedAt", &fields.text("recordedAt")?)?,
-        })
+form! {
+    /// What came of a session.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Outcome {
+        /// The value; `None`: annulled, nothing is scored.
+        pub value: Option<OutcomeValue> = "value",
+        /// Where it was read.
+        pub source: Option<OutcomeSource> = "source",
+        /// When it was recorded, by the store's clock.
+        pub recorded_at: Timestamp = "recordedAt",
     }
-}
 
-/// An outcome to record (API.md, 7.3).
-#[derive(Clone, Debug, PartialEq)]
-pub struct OutcomeDraft {
-    /// The value; `None`: annulled, nothing is scored.
-    pub value: Option<OutcomeValue>,
-    /// Where it was read.
-    pub source: Option<OutcomeSource>,
+    /// The mark of a session that counts for nothing (API.md, 7.3).
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Voided {
+        /// When it was voided, by the store's clock.
+        pub at: Timestamp = "at",
+        /// Why.
+        pub note: Note = "note",
+    }
+
+    /// An outcome to record (API.md, 7.3).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct OutcomeDraft "OutcomeDraft" {
+        pub value: Option<OutcomeValue> = "value" from Nullable<OutcomeValue>:
+            "From -2, bearish, to 2, bullish, or from the lowest to the highest rank that the session declares; \
+             null annuls: nothing is scored.",
+        pub source: Option<OutcomeSource> = "source": "Where it was read.",
+    }
+    example r#"{"value": 1, "source": "https://prices.example/aurora", "note": "Read at noon."}"#;
 }
 
 impl OutcomeDraft {
-    /// Reads an outcome to record. Unlike elsewhere, `null` is not the same as absent: it annuls.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        if !fields.has("value") {
-            return Err(Invalid::missing("value"));
-        }
-        Ok(Self {
-            value: fields.number_if_any("value")?.map(OutcomeValue::parse).transpose()?,
-            source: fields.text_if_any("source")?.map(OutcomeSource::parse).transpose()?,
-        })
-    }
-
     /// Checks that the value is on this scale.
     ///
     /// # Errors
@@ -200,27 +162,5 @@ impl OutcomeDraft {
     /// Returns the outcome, with the time that the store's clock gave.
     pub fn recorded(&self, recorded_at: Timestamp) -> Outcome {
         Outcome { value: self.value, source: self.source.clone(), recorded_at }
-    }
-}
-
-/// The mark of a session that counts for nothing (API.md, 7.3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Voided {
-    /// When it was voided, by the store's clock.
-    pub at: Timestamp,
-    /// Why.
-    pub note: Note,
-}
-
-impl Voided {
-    /// Reads the mark from its record.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        Ok(Self {
-            at: Timestamp::parse("at", &fields.text("at")?)?,
-            note: Note::parse(fields.text("note")?)?,
-        })
     }
 }

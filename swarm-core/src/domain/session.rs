@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::form::{Field, Form, FormSchema, form, list_of, nested, one_of, parsed, value};
 use super::json::{Json, Object};
 use super::{
     Bucket, Day, Declaration, Invalid, MemberId, Outcome, Question, QuestionPatch, SessionId,
@@ -50,15 +51,13 @@ impl SessionState {
             Self::Published => "published",
         }
     }
-
-    /// Reads the required field `state`.
-    ///
-    /// # Errors
-    /// [`Invalid`] when it is absent or does not name a state.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        fields.text("state")?.parse()
-    }
 }
+
+value!(
+    SessionState,
+    |fields, name| parsed(fields, name, |text| text.parse()),
+    FormSchema::reference("SessionState")
+);
 
 impl std::fmt::Display for SessionState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -66,23 +65,15 @@ impl std::fmt::Display for SessionState {
     }
 }
 
-/// A member on the roster of a session, expected or excused.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RosterEntry {
-    /// The member.
-    pub member_id: MemberId,
-    /// Whether the member is excused: listed, but not expected, and not allowed to file.
-    pub excused: bool,
-}
-
-impl RosterEntry {
-    fn read(entry: Json) -> Result<Self, Invalid> {
-        entry.into_object().read_all(|entry| {
-            let member_id = MemberId::parse(entry.text("memberId")?)?;
-            let excused = entry.bool_if_any("excused")?.unwrap_or(false);
-            Ok(Self { member_id, excused })
-        })
+form! {
+    /// A member on the roster of a session, expected or excused.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct RosterEntry {
+        /// The member.
+        pub member_id: MemberId = "memberId",
+        /// Whether the member is excused: listed, but not expected, and not allowed to file.
+        pub excused: bool = "excused" default(false),
     }
 }
 
@@ -109,9 +100,14 @@ impl Roster {
     /// # Errors
     /// [`Invalid`] when it is not a list of distinct members.
     pub fn read(fields: &mut Object, field: &'static str) -> Result<Option<Self>, Invalid> {
-        let entries = fields.list_if_any(field, RosterEntry::read)?;
-        let roster = entries.map(Self::parse).transpose();
-        roster.map_err(|invalid| Invalid { field, ..invalid })
+        Field::of(fields, field)
+    }
+
+    /// Returns the JSON Schema of the lists that are [read](Self::read).
+    pub fn list_schema() -> Json {
+        let mut schema = list_of(RosterEntry::schema()).into_object();
+        schema.set("description", "Each member once.".into());
+        Json::Object(schema)
     }
 
     /// Returns the entries, in the order given.
@@ -134,33 +130,109 @@ impl Roster {
     }
 }
 
-/// A session to convene (API.md, 7.3).
-#[derive(Clone, Debug, PartialEq)]
-pub struct SessionDraft {
-    /// The day; it exists in the calendar.
-    pub date: Day,
-    /// The subject.
-    pub subject_id: SubjectId,
-    /// The initial state: scheduled or collecting.
-    pub state: SessionState,
-    /// The last time at which takes are accepted; `None`: no deadline yet.
-    pub window_closes_at: Option<Timestamp>,
-    /// The number of members required for a quorum.
-    pub quorum: Option<u32>,
-    /// The buckets of a bucket-weight session.
-    pub buckets: Option<Vec<Bucket>>,
-    /// The expected members.
-    pub roster: Option<Roster>,
-    /// Whether takes are sealed until the session is opened (API.md, 5.8).
-    pub blind: bool,
-    /// Whether the session is for practice: every active member may file, and its takes count in no result (API.md, 7.3).
-    pub practice: bool,
-    /// Whether the server aggregates it once its window has closed, and publishes it.
-    pub finish: bool,
-    /// What its takes are about, and how its outcome is determined.
-    pub question: Question,
-    /// Its own stances, number of revisions and method of aggregation.
-    pub declaration: Declaration,
+value!(
+    Roster,
+    |fields, name| {
+        let roster = fields.list_if_any(name, nested)?.map(Self::parse).transpose();
+        roster.map_err(|invalid| Invalid { field: name, ..invalid })
+    },
+    FormSchema::reference("RosterDraft")
+);
+
+value!(
+    /// The state in which a session is convened.
+    Opening for SessionState,
+    |fields, name| parsed(fields, name, |text| match SessionState::parse(&text) {
+        Some(state) if state <= SessionState::Collecting => Ok(Self(state)),
+        _ => Err(Invalid::new(name, "must be scheduled or collecting")),
+    }),
+    one_of(["scheduled", "collecting"])
+);
+
+form! {
+    /// A session to convene (API.md, 7.3).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct SessionDraft "SessionDraft" {
+        /// The day; it exists in the calendar.
+        pub date: Day = "date",
+        /// Scheduled or collecting.
+        pub state: SessionState = "state" default(SessionState::Collecting) from Opening:
+            "The state to begin in.",
+        /// The subject.
+        pub subject_id: SubjectId = "subjectId",
+        /// The last time at which takes are accepted; `None`: no deadline yet.
+        pub window_closes_at: Option<Timestamp> = "windowClosesAt": "The deadline.",
+        /// The quorum.
+        pub quorum: Option<u32> = "quorum": "How many members it needs.",
+        pub buckets: Option<Vec<Bucket>> = "buckets": "The buckets of a bucket-weight session.",
+        /// The expected members.
+        pub roster: Option<Roster> = "roster",
+        /// See API.md, 5.8.
+        pub blind: bool = "blind" default(false):
+            "Whether takes are sealed until the session is opened; never changed.",
+        /// Every active member may file then, and the takes count in no result (API.md, 7.3).
+        pub practice: bool = "practice" default(false):
+            "Whether it is for practice, and counts nowhere; never changed.",
+        pub finish: bool = "finish" default(false):
+            "Whether the server aggregates it once its window has closed, and publishes it.",
+        /// What its takes are about, and how its outcome is determined.
+        pub question: Question = flatten,
+        /// Its own stances, number of revisions and method of aggregation.
+        pub declaration: Declaration = flatten,
+    }
+    check Self::check_practice;
+    example r#"{
+        "date": "2026-11-21", "subjectId": "aurora", "windowClosesAt": "2026-11-21T18:00:00Z", "quorum": 3,
+        "buckets": ["hold", "reduce"], "note": "Convened for the weekly review."
+    }"#;
+
+    /// A change of a session's deadline, quorum or question: `None` keeps the value, `Some(None)` clears it
+    /// (API.md, 7.3).
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct SessionPatch "SessionPatch" {
+        /// The new deadline.
+        pub window_closes_at: Option<Option<Timestamp>> = "windowClosesAt",
+        pub quorum: Option<Option<u32>> = "quorum": "How many members it needs, or null.",
+        /// The changes of the question.
+        pub question: QuestionPatch = flatten,
+    }
+    description "Null clears a field.";
+    example r#"{"windowClosesAt": "2026-11-21T20:00:00Z", "note": "Two hours more: the data came late."}"#;
+
+    /// The request of an operator to advance the state of a session.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct StateChange "StateChange" {
+        /// The new state.
+        pub state: SessionState = "state",
+        pub end_window: bool = "endWindow" default(false):
+            "With window_closed: the deadline becomes now, unless it has passed.",
+    }
+    check |change| match change.end_window && change.state != SessionState::WindowClosed {
+        true => Err(Invalid::new("endWindow", "goes with the state window_closed")),
+        false => Ok(()),
+    };
+    example r#"{"state": "window_closed", "note": "Closed early: all have filed."}"#;
+
+    /// The request of an operator to freeze the roster of a session.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RosterFreeze "RosterFreeze" {
+        /// The roster.
+        pub members: Roster = "members",
+    }
+    example r#"{"members": [
+        {"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11"},
+        {"memberId": "a2d1e7b4-1c55-4b57-8f3e-0a9b8c7d6e5f", "excused": true}
+    ]}"#;
+
+    /// The request of an operator to excuse a member of the roster, or to expect it again.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct ExcuseOrder "Excuse" {
+        /// The member.
+        pub member_id: MemberId = "memberId",
+        /// Whether it is excused.
+        pub excused: bool = "excused",
+    }
+    example r#"{"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11", "excused": true, "note": "On leave."}"#;
 }
 
 impl SessionDraft {
@@ -180,35 +252,6 @@ impl SessionDraft {
             question: Question::default(),
             declaration: Declaration::default(),
         }
-    }
-
-    /// Reads a session to convene.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let date = Day::read(fields)?;
-        let state = fields.text_if_any("state")?;
-        let state = state.map_or(Some(SessionState::Collecting), |text| SessionState::parse(&text));
-        let state = state.filter(|state| *state <= SessionState::Collecting);
-        let state =
-            state.ok_or_else(|| Invalid::new("state", "must be scheduled or collecting"))?;
-        let draft = Self {
-            date,
-            subject_id: SubjectId::parse(fields.text("subjectId")?)?,
-            state,
-            window_closes_at: read_deadline(fields)?,
-            quorum: read_quorum(fields)?,
-            buckets: read_buckets(fields)?,
-            roster: Roster::read(fields, "roster")?,
-            blind: fields.bool_if_any("blind")?.unwrap_or(false),
-            practice: fields.bool_if_any("practice")?.unwrap_or(false),
-            finish: fields.bool_if_any("finish")?.unwrap_or(false),
-            question: Question::read(fields)?,
-            declaration: Declaration::read(fields)?,
-        };
-        draft.check_practice()?;
-        Ok(draft)
     }
 
     /// Checks that a practice session has no roster and no quorum.
@@ -247,34 +290,6 @@ impl SessionDraft {
     }
 }
 
-/// A change of a session's deadline, quorum or question: `None` keeps the value, `Some(None)` clears it
-/// (API.md, 7.3).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionPatch {
-    /// The new deadline.
-    pub window_closes_at: Option<Option<Timestamp>>,
-    /// The new quorum.
-    pub quorum: Option<Option<u32>>,
-    /// The changes of the question.
-    pub question: QuestionPatch,
-}
-
-impl SessionPatch {
-    /// Reads a change. Unlike elsewhere, `null` is not the same as absent: it clears the value.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let moved = fields.has("windowClosesAt");
-        let counted = fields.has("quorum");
-        Ok(Self {
-            window_closes_at: read_deadline(fields).map(|deadline| moved.then_some(deadline))?,
-            quorum: read_quorum(fields).map(|quorum| counted.then_some(quorum))?,
-            question: QuestionPatch::read(fields)?,
-        })
-    }
-}
-
 /// Checks that a practice session has no roster and no quorum: it is open to every active member, and has no result
 /// that counts.
 ///
@@ -294,31 +309,24 @@ pub(super) fn check_practice(
     Err(Invalid::new(field, "must not be given for a practice session"))
 }
 
-fn read_deadline(fields: &mut Object) -> Result<Option<Timestamp>, Invalid> {
-    let text = fields.text_if_any("windowClosesAt")?;
-    text.map(|text| Timestamp::parse("windowClosesAt", &text)).transpose()
-}
-
-fn read_quorum(fields: &mut Object) -> Result<Option<u32>, Invalid> {
-    let Some(quorum) = fields.whole_if_any("quorum")? else { return Ok(None) };
-    let quorum = u32::try_from(quorum).ok().filter(|quorum| *quorum <= 1_000_000);
-    quorum.map(Some).ok_or_else(|| Invalid::new("quorum", "must be at most 1,000,000"))
-}
-
-fn read_buckets(fields: &mut Object) -> Result<Option<Vec<Bucket>>, Invalid> {
-    let buckets = fields.list_if_any("buckets", |bucket| match bucket {
-        Json::Text(text) => Bucket::parse(text),
-        _ => Err(Invalid::new("buckets", "must hold names")),
-    })?;
-    let mut seen = HashSet::new();
-    if !buckets.iter().flatten().all(|bucket| seen.insert(bucket)) {
-        return Err(Invalid::new("buckets", "must name each bucket once"));
-    }
-    if buckets.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Invalid::new("buckets", "must name a bucket"));
-    }
-    Ok(buckets)
-}
+value!(
+    Vec<Bucket>,
+    |fields, name| {
+        let buckets = fields.list_if_any(name, |bucket| match bucket {
+            Json::Text(text) => Bucket::parse(text),
+            _ => Err(Invalid::new(name, "must hold names")),
+        })?;
+        let mut seen = HashSet::new();
+        if !buckets.iter().flatten().all(|bucket| seen.insert(bucket)) {
+            return Err(Invalid::new(name, "must name each bucket once"));
+        }
+        if buckets.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Invalid::new(name, "must name a bucket"));
+        }
+        Ok(buckets)
+    },
+    [("type", "array".into()), ("minItems", 1.0.into()), ("items", Bucket::schema())].into()
+);
 
 /// A session (API.md, 6.4).
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,9 +4,11 @@
 //! trimming or normalisation (API.md, 1.1).
 
 use super::Invalid;
+use super::form::{Value, parsed, text_schema};
+use super::json::{Json, Object};
 
 /// Checks that `text` has between `min` and `max` characters.
-pub(crate) fn bounded(
+pub(super) fn bounded(
     field: &'static str,
     text: String,
     min: usize,
@@ -21,8 +23,38 @@ pub(crate) fn bounded(
     Ok(text)
 }
 
+/// A text of `MIN` to `MAX` characters, as which fields are read that have no type of their own.
+pub(super) struct Bounded<const MIN: u32, const MAX: u32>(String);
+
+impl<const MIN: u32, const MAX: u32> Value for Bounded<MIN, MAX> {
+    fn take(fields: &mut Object, name: &'static str) -> Result<Option<Self>, Invalid> {
+        let bounds = |text| bounded(name, text, MIN as usize, MAX as usize);
+        Ok(parsed(fields, name, bounds)?.map(Self))
+    }
+
+    fn schema() -> Json {
+        text_schema(MIN, MAX)
+    }
+}
+
+impl<const MIN: u32, const MAX: u32> From<Bounded<MIN, MAX>> for String {
+    fn from(text: Bounded<MIN, MAX>) -> Self {
+        text.0
+    }
+}
+
+/// Declares a text of bounded length. With `named`, its JSON Schema has its name, and others refer to it.
 macro_rules! text {
-    ($(#[$doc:meta])* $name:ident, $field:literal, $min:literal..=$max:literal) => {
+    (@schema $name:ident $min:literal $max:literal) => {
+        $crate::domain::form::text_schema($min, $max)
+    };
+    (@schema $name:ident $min:literal $max:literal named) => {
+        $crate::domain::form::FormSchema::reference(stringify!($name))
+    };
+    (
+        $(#[$doc:meta])*
+        $name:ident, $field:literal, $min:literal..=$max:literal $(, $named:ident)?
+    ) => {
         $(#[$doc])*
         #[doc = concat!("\n\n", stringify!($min), " to ", stringify!($max), " characters.")]
         #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
@@ -47,6 +79,12 @@ macro_rules! text {
             }
         }
 
+        $crate::domain::form::value!(
+            $name,
+            |fields, name| $crate::domain::form::parsed(fields, name, Self::parse),
+            text!(@schema $name $min $max $($named)?)
+        );
+
         impl std::borrow::Borrow<str> for $name {
             fn borrow(&self) -> &str {
                 &self.0
@@ -68,11 +106,11 @@ pub(super) use text;
 
 text!(
     /// The identifier of a member (API.md, 5.1).
-    MemberId, "memberId", 1..=100
+    MemberId, "memberId", 1..=100, named
 );
 text!(
     /// The identifier of a subject: any text (API.md, 5.1).
-    SubjectId, "subjectId", 1..=100
+    SubjectId, "subjectId", 1..=100, named
 );
 text!(
     /// A text that a member uses for one take only, in any session (API.md, 5.1).

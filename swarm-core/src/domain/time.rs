@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, SecondsFormat, Timelike, Utc};
 
 use super::Invalid;
-use super::json::Object;
+use super::form::{FormSchema, parsed, value};
 
 /// A time in UTC with millisecond precision (API.md, 1.1), on the wire `2026-11-21T22:45:00.000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -101,6 +101,12 @@ impl Timestamp {
     }
 }
 
+value!(
+    Timestamp,
+    |fields, name| parsed(fields, name, |text| Self::parse(name, &text)),
+    FormSchema::reference("Moment")
+);
+
 impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
@@ -155,14 +161,6 @@ impl Day {
             .ok_or_else(|| Invalid::new(field, "must be a day of the calendar, YYYY-MM-DD"))
     }
 
-    /// Reads the required field `date`, which must exist in the calendar.
-    ///
-    /// # Errors
-    /// [`Invalid`] when it is absent or not such a day.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        Self::in_calendar("date", &fields.text("date")?)
-    }
-
     /// The start of this day in UTC; `None` when it does not exist in the calendar.
     pub fn begin(self) -> Option<Timestamp> {
         let date = NaiveDate::from_ymd_opt(self.year.into(), self.month.into(), self.day.into())?;
@@ -174,6 +172,12 @@ impl Day {
         NaiveDate::from_ymd_opt(self.year.into(), self.month.into(), self.day.into()).is_some()
     }
 }
+
+value!(
+    Day,
+    |fields, name| parsed(fields, name, |text| Self::in_calendar(name, &text)),
+    FormSchema::reference("Day")
+);
 
 impl std::fmt::Display for Day {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -8,6 +8,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Serialize;
 
+use super::form::form;
 use super::{DeliveryId, Invalid, LogEntry, NoticeId, Seq, SessionId, Timestamp};
 
 /// The longest URL of a webhook, in bytes.
@@ -28,6 +29,15 @@ const UNLOGGED: [&str; 6] = [
     "store.refused",
     "store.ready",
 ];
+
+form! {
+    /// The request of an operator to test a webhook.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct WebhookName "WebhookName" {
+        pub url: String = "url": "The URL of a webhook, as it is configured.",
+    }
+    example r#"{"url": "https://hooks.test.example/swarm"}"#;
+}
 
 /// The secret that the deliveries to a webhook are signed with. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Digest, Note, Timestamp};
+use super::form::{form, parsed, text_schema, value};
+use super::{Digest, Invalid, Note, Timestamp};
 
 /// The mark of a take whose write-up and memo address are withheld from the public.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,6 +17,25 @@ pub struct Withheld {
     #[serde(skip)]
     pub removed: Option<TextDigests>,
 }
+
+form! {
+    /// The request of an operator to withhold the texts of a take.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Withholding "Withholding" {
+        pub note: Note = "note" from Reason: "Why. It is public.",
+    }
+    example r#"{"note": "It names a client."}"#;
+}
+
+value!(
+    /// A note that is not empty.
+    Reason for Note,
+    |fields, name| parsed(fields, name, |text| match text.is_empty() {
+        true => Err(Invalid::new(name, "must have 1 to 500 characters")),
+        false => Note::parse(text).map(Self),
+    }),
+    text_schema(1, Note::MAX)
+);
 
 /// What the log has of the texts of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::fields::{
 use super::{Record, Unreadable};
 use crate::domain::committee::{
     CommitteeBody, CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId,
-    CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
+    CommitteeStance, CommitteeTake, Generation, Model, Synthesis, Voice,
 };
 use crate::domain::json::{self, Json, Object};
 use crate::domain::{Confidence, Day, Invalid, Lens, Name, SubjectId};
@@ -30,7 +30,7 @@ impl Record for CommitteeMember {
             name: Name::parse(fields.text("name")?)?,
             lens: Lens::parse(fields.text("lens")?)?,
             voice: Voice::parse(fields.text("voice")?)?,
-            status: CommitteeStatus::read(fields)?,
+            status: fields.text("status")?.parse()?,
             created_at: time(fields, "created_at")?,
             key: present("key", hash_if_any(fields, "key")?)?,
         })

@@ -19,8 +19,8 @@ use crate::domain::{
     Body, Bucket, BucketWeight, Confidence, Consensus, Day, Declaration, Digest, Figures, Invalid,
     Lens, Mail, MailState, Member, MemberId, MemberState, Message, MessageId, Method, Name, Note,
     NoticeId, Outcome, Participation, Question, Quorum, Quote, Roster, Salt, Seq, Session,
-    SessionId, SessionState, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take,
-    TakeDraft, TakeId, TextDigests, Voided, Webhook, Withheld,
+    SessionId, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId,
+    TextDigests, Voided, Webhook, Withheld,
 };
 
 pub use fields::public_key;
@@ -122,7 +122,7 @@ impl Record for Session {
             version: 0,
             date: Day::parse(&fields.text("date")?)?,
             subject_id: SubjectId::parse(fields.text("subjectId")?)?,
-            state: SessionState::read(fields)?,
+            state: fields.text("state")?.parse()?,
             window_closes_at: time_if_any(fields, "windowClosesAt")?,
             convened_at: time(fields, "convenedAt")?,
             quorum: whole_if_any(fields, "quorum")?,

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use http::Extensions;
 use http::HeaderMap;
 use swarm_core::domain::{
-    Actor, Attribution, DeliveryId, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId,
-    TakeId, TokenHash,
+    Actor, Attribution, DeliveryId, Form, Invalid, MemberId, MemoId, MessageId, NoteAlone, Noted,
+    SessionId, SubjectId, TakeId, TokenHash,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::ApiKey;
@@ -180,15 +180,17 @@ impl RequestContext {
     }
 
     /// Like [`operator_fields`](Self::operator_fields), for a change of a session: also who makes it, and the note.
-    pub(crate) fn attributed_fields<T>(
-        &mut self,
-        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-    ) -> Result<(T, Attribution), ApiError> {
+    pub(crate) fn attributed<T: Form>(&mut self) -> Result<(T, Attribution), ApiError> {
         let by = self.by()?.clone();
-        self.operator_fields(|fields| {
-            let attribution = Attribution::read(by, fields)?;
-            Ok((read(fields)?, attribution))
-        })
+        let Noted { note, request } = self.operator_fields(Noted::read)?;
+        Ok((request, Attribution { by, note }))
+    }
+
+    /// Who makes a change, and the note, which is the only field of the request.
+    pub(crate) fn attribution(&mut self) -> Result<Attribution, ApiError> {
+        let by = self.by()?.clone();
+        let NoteAlone { note } = self.operator_fields(NoteAlone::read)?;
+        Ok(Attribution { by, note })
     }
 
     /// The calling operator.

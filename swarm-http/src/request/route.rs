@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::Method;
+use swarm_core::domain::Form;
 use swarm_core::json::Object;
 use swarm_core::wire::Problem;
 
@@ -231,6 +232,11 @@ impl Route {
     /// Sets the query parameters.
     pub(crate) fn query(self, query: &'static [Parameter]) -> Self {
         Self { query, ..self }
+    }
+
+    /// Takes a JSON body with the fields of this form.
+    pub(crate) fn takes<T: Form>(self) -> Self {
+        self.body(T::NAME)
     }
 
     /// Takes a JSON body of this schema.

@@ -3,7 +3,7 @@
 use http::HeaderValue;
 use http::header::LOCATION;
 use swarm_core::domain::{
-    Day, MemoDraft, MemoId, Prompt, Regime, SessionState, Signal, Subject, SubjectId,
+    BriefOrder, Day, MemoDraft, MemoId, Regime, SessionState, Signal, Subject, SubjectId,
     SubjectSnapshotDraft,
 };
 use swarm_core::rules::MemoFilter;
@@ -59,7 +59,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[NotFound]),
             post(Member, "/api/swarm/memos", publish_memo)
                 .about("Publish a memo")
-                .body("MemoDraft")
+                .takes::<MemoDraft>()
                 .up_to(MEMO_LIMIT)
                 .answers(201, &["MemoReceipt"])
                 .refuses(&[InvalidMemo, UnknownToken, NotFound, QuotaReached]),
@@ -79,7 +79,7 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Operating.rows(vec![
             post(Operator(Role::Operator), "/api/swarm/admin/subjects", put_subject)
                 .about("Create or replace a subject")
-                .body("SubjectDraft")
+                .takes::<Subject>()
                 .answers(200, &["SubjectWritten"])
                 .answers(201, &["SubjectWritten"])
                 .refuses(&[InvalidRequest, QuotaReached])
@@ -96,7 +96,7 @@ pub(super) fn routes() -> Vec<Route> {
             )
             .about("Add a snapshot of a subject")
             .part("SubjectId")
-            .body("SnapshotDraft")
+            .takes::<SubjectSnapshotDraft>()
             .answers(201, &["SnapshotAdded"])
             .mints("snapshot.id")
             .refuses(&[InvalidRequest, NotFound, QuotaReached])
@@ -107,7 +107,7 @@ pub(super) fn routes() -> Vec<Route> {
             ),
             post(Operator(Role::Operator), "/api/swarm/admin/regime", put_regime)
                 .about("Create or replace the regime of a day")
-                .body("RegimeDraft")
+                .takes::<Regime>()
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest])
                 .command(
@@ -115,7 +115,7 @@ pub(super) fn routes() -> Vec<Route> {
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/signals", put_signal)
                 .about("Create or replace a signal of a day")
-                .body("Signal")
+                .takes::<Signal>()
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest, QuotaReached])
                 .command(
@@ -222,9 +222,7 @@ pub(crate) async fn retract_memo(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn publish_brief(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let ((prompt, replaces), by) = request.attributed_fields(|fields| {
-        Ok((Prompt::read(fields)?, fields.bool_if_any("replaces")?.unwrap_or(false)))
-    })?;
+    let (BriefOrder { prompt, replaces }, by) = request.attributed()?;
     let tenant = request.tenant();
     let brief = match replaces {
         true => tenant.replace_brief(id, prompt, &by).await?,

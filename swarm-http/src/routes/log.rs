@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::domain::{Seq, SubjectId};
+use swarm_core::domain::{Acceptance, Accepted, Seq, SubjectId};
 use swarm_core::rules::{self, Refusal};
 use swarm_core::service::{LogFilter, LogQuery};
 use swarm_core::wire::Problem::{self, InvalidRequest, NothingToAccept};
@@ -64,7 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
                     "Accept what the server refuses to go on with: a clock that is behind the log, \
                      a store that went back, or this server's key where another signed the log",
                 )
-                .body("Acceptance")
+                .takes::<Acceptance>()
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest, NothingToAccept])
                 .command(
@@ -82,20 +82,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// Accepts the store's clock, the store, or this server's key (API.md, 7.6). Commits that were refused because
 /// the clock is behind the log, or because the log went back, are then accepted; or the key signs the log.
 pub(crate) async fn accept(mut request: RequestContext) -> Reply {
-    enum Accepted {
-        Clock,
-        Store,
-        Key,
-    }
-    let (what, is_forced) = request.operator_fields(|fields| {
-        let what = match fields.text("what")?.as_str() {
-            "clock" => Accepted::Clock,
-            "store" => Accepted::Store,
-            "key" => Accepted::Key,
-            _ => return Err(Invalid::new("what", "must be clock, store or key")),
-        };
-        Ok((what, fields.bool_if_any("force")?.unwrap_or_default()))
-    })?;
+    let Acceptance { what, force: is_forced } = request.operator_fields(Acceptance::read)?;
     let (tenant, by) = (request.tenant(), request.by()?);
     let is_wrong = match (&what, request.signed_log()) {
         _ if is_forced => true,

@@ -1,8 +1,8 @@
 //! Applications, members and their tokens.
 
 use swarm_core::domain::{
-    Application, Contact, KeyReplacementRequest, MemberPatch, MemberState, MessageId, PublicKey,
-    TokenClaim,
+    Application, Contact, Erasure, Form, KeyReplacementRequest, KeyRotation, MailAddress,
+    MemberName, MemberState, MemberUpdate, MessageId, Signed, TokenClaim,
 };
 use swarm_core::wire::Problem::{
     self, AlreadyClaimed, BadSignature, ClaimRefused, InvalidApplication, InvalidChallengeRequest,
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Joining.rows(vec![
             post(Public, "/api/swarm/apply", apply)
                 .about("Apply, signed with the key that is applied with")
-                .body("Application")
+                .takes::<Signed<Application>>()
                 .up_to(APPLICATION_LIMIT)
                 .answers(201, &["Applied"])
                 .refuses(&[InvalidApplication, BadSignature, KeyRegistered, QuotaReached]),
@@ -45,19 +45,19 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[NotFound]),
             post(Public, "/api/swarm/token-claim/challenge", challenge)
                 .about("A challenge to sign, good for 10 minutes")
-                .body("MemberName")
+                .takes::<MemberName>()
                 .up_to(CHALLENGE_LIMIT)
                 .answers(200, &["Challenge"])
                 .refuses(&[InvalidChallengeRequest]),
             post(Public, "/api/swarm/token-claim", claim)
                 .about("Claim the bearer token with a signed challenge, once")
-                .body("TokenClaim")
+                .takes::<Signed<TokenClaim>>()
                 .up_to(CLAIM_LIMIT)
                 .answers(201, &["Token"])
                 .refuses(&[InvalidTokenClaim, ClaimRefused, AlreadyClaimed]),
             post(Member, "/api/swarm/key", replace_key)
                 .about("Replace your own key by one that the old key endorses; the token stays")
-                .body("KeyReplacement")
+                .takes::<KeyReplacementRequest>()
                 .up_to(CLAIM_LIMIT)
                 .answers(200, &["KeyReplaced"])
                 .refuses(&[InvalidRequest, UnknownToken, BadSignature, NoKey, KeyRegistered]),
@@ -92,13 +92,13 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[InvalidRequest]),
             post(Operator(Role::Admin), "/api/swarm/admin/activate", activate)
                 .about("Let an applicant in, or a member in again")
-                .body("MemberName")
+                .takes::<MemberName>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered])
                 .command(review("activate", "Zoë").several(true)),
             post(Operator(Role::Admin), "/api/swarm/admin/members/update", update)
                 .about("Change the name, the contact or the lens of a member")
-                .body("MemberPatch")
+                .takes::<MemberUpdate>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
                 .command(Command::new(
@@ -108,19 +108,19 @@ pub(super) fn routes() -> Vec<Route> {
                 )),
             post(Operator(Role::Admin), "/api/swarm/admin/reject", reject)
                 .about("Turn an applicant down")
-                .body("MemberName")
+                .takes::<MemberName>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
                 .command(review("reject", "Mallory").several(false)),
             post(Operator(Role::Admin), "/api/swarm/admin/deactivate", deactivate)
                 .about("Shut a member out: its token resolves no more")
-                .body("MemberName")
+                .takes::<MemberName>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
                 .command(review("deactivate", "Zoë")),
             post(Operator(Role::Admin), "/api/swarm/admin/reset-claim", reset_claim)
                 .about("Let a member that lost its token claim a new one with its key")
-                .body("MemberName")
+                .takes::<MemberName>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
                 .command(review("reset-claim", "Zoë")),
@@ -130,7 +130,7 @@ pub(super) fn routes() -> Vec<Route> {
                     "Erase name, contact, lens and memos of a member that is not active, for good; \
                      with texts, also the write-ups and memo addresses of its takes",
                 )
-                .body("Erasure")
+                .takes::<Erasure>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, Problem::TakesSealed])
                 .command(
@@ -140,7 +140,7 @@ pub(super) fn routes() -> Vec<Route> {
                 ),
             post(Operator(Role::Admin), "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
-                .body("KeyRotation")
+                .takes::<KeyRotation>()
                 .answers(200, &["KeyRotated"])
                 .mints("token")
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered])
@@ -175,7 +175,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .command(Command::new("cancel", "7", "message {id} is cancelled").below("outbox")),
             post(Operator(Role::Admin), "/api/swarm/admin/mail/test", test_mail)
                 .about("Queue a message that tests the delivery to an address")
-                .body("MailAddress")
+                .takes::<MailAddress>()
                 .answers(200, &["MessageChanged"])
                 .mints("message.id")
                 .refuses(&[InvalidRequest])
@@ -200,8 +200,8 @@ fn review(words: &'static str, example: &'static str) -> Command {
 }
 
 pub(crate) async fn apply(mut request: RequestContext) -> Reply {
-    let application =
-        Application::read(&mut request.fields()).map_err(Refusal::InvalidApplication)?;
+    let application = Signed::<Application>::read(&mut request.fields());
+    let application = application.map_err(Refusal::InvalidApplication)?;
     let tenant = request.tenant();
     let day = tenant.now().await?.day();
     let (counts, most) = (&request.site.applications, tenant.quotas().applications_per_address);
@@ -224,14 +224,15 @@ pub(crate) async fn status(request: RequestContext) -> Reply {
 
 /// Alike for every member id (API.md, 4.3).
 pub(crate) async fn challenge(mut request: RequestContext) -> Reply {
-    let id = request.fields().text("memberId").and_then(MemberId::parse);
-    let id = id.map_err(Refusal::InvalidChallengeRequest)?;
+    let named = MemberName::read(&mut request.fields());
+    let MemberName { member_id: id } = named.map_err(Refusal::InvalidChallengeRequest)?;
     let given = request.tenant().challenge(&id, &request.public_origin()).await?;
     Ok(wire::members::challenge(&id, &given).into())
 }
 
 pub(crate) async fn claim(mut request: RequestContext) -> Reply {
-    let claim = TokenClaim::read(&mut request.fields()).map_err(Refusal::InvalidTokenClaim)?;
+    let claim = Signed::<TokenClaim>::read(&mut request.fields());
+    let claim = claim.map_err(Refusal::InvalidTokenClaim)?;
     let member_id = claim.payload.member_id.clone();
     let token = request.tenant().claim(claim, &request.public_origin()).await?;
     let asker = Asker::current(&request.served.config().id);
@@ -269,12 +270,9 @@ pub(crate) async fn activate(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn update(mut request: RequestContext) -> Reply {
-    let (id, patch) = request.operator_fields(|fields| {
-        let id = MemberId::parse(fields.text("memberId")?)?;
-        Ok((id, MemberPatch::read(fields)?))
-    })?;
-    let state = request.tenant().update_member(&id, &patch, request.by()?).await?;
-    Ok(wire::members::reviewed(&id, state).into())
+    let MemberUpdate { member_id, patch } = request.operator_fields(MemberUpdate::read)?;
+    let state = request.tenant().update_member(&member_id, &patch, request.by()?).await?;
+    Ok(wire::members::reviewed(&member_id, state).into())
 }
 
 pub(crate) async fn reject(mut request: RequestContext) -> Reply {
@@ -296,18 +294,15 @@ pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn erase(mut request: RequestContext) -> Reply {
-    let (id, texts) = request.operator_fields(|fields| {
-        let id = MemberId::parse(fields.text("memberId")?)?;
-        Ok((id, fields.bool_if_any("texts")?.unwrap_or(false)))
-    })?;
-    let state = request.tenant().erase(&id, texts, request.by()?).await?;
-    let answer = Answer::from(wire::members::reviewed(&id, state));
+    let Erasure { member_id, texts } = request.operator_fields(Erasure::read)?;
+    let state = request.tenant().erase(&member_id, texts, request.by()?).await?;
+    let answer = Answer::from(wire::members::reviewed(&member_id, state));
     Ok(answer.with_cautions(vec![rules::erasure(texts)]))
 }
 
 /// The member that an operator's request names.
 fn named(request: &mut RequestContext) -> Result<MemberId, ApiError> {
-    request.operator_fields(|fields| MemberId::parse(fields.text("memberId")?))
+    Ok(request.operator_fields(MemberName::read)?.member_id)
 }
 
 /// A new token, which is shown once, and a new key if one is sent.
@@ -318,11 +313,8 @@ pub(crate) async fn replace_key(mut request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
-    let (id, key) = request.operator_fields(|fields| {
-        let key = fields.text_if_any("publicKey")?;
-        let key = key.map(|key| PublicKey::parse(&key)).transpose()?;
-        Ok((MemberId::parse(fields.text("memberId")?)?, key))
-    })?;
+    let KeyRotation { member_id: id, public_key: key } =
+        request.operator_fields(KeyRotation::read)?;
     let (member, token) = request.tenant().rotate_key(&id, key.as_ref(), request.by()?).await?;
     let answer = Answer::from(wire::members::rotated(&member, &token));
     Ok(answer.with_cautions(vec![rules::replaced_credential()]))
@@ -355,7 +347,7 @@ pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn test_mail(mut request: RequestContext) -> Reply {
     let to = request.operator_fields(|fields| {
-        let to = Contact::parse(fields.text("address")?)?;
+        let to = Contact::parse(MailAddress::read(fields)?.address)?;
         if rules::is_address(&to) {
             return Ok(to);
         }

@@ -1,7 +1,7 @@
 //! Routes of outcomes, scores, records and the ranking (API.md, 6.11 and 7.3).
 
 use swarm_core::Resource;
-use swarm_core::domain::{Day, OutcomeDraft, SubjectId};
+use swarm_core::domain::{Day, Noted, OutcomeDraft, SubjectId};
 use swarm_core::rules::ScoreFilter;
 use swarm_core::wire;
 use swarm_core::wire::Problem::{self, InvalidQuery, InvalidRequest, NoOutcome, NotFound};
@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .with(Work::Long)
                 .about("Record the outcome of a session, or annul it")
                 .part("Id")
-                .body("OutcomeDraft")
+                .takes::<Noted<OutcomeDraft>>()
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState])
                 .command(
@@ -98,7 +98,7 @@ pub(crate) async fn ranking(request: RequestContext) -> Reply {
 
 pub(crate) async fn outcome(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let (outcome, by) = request.attributed_fields(OutcomeDraft::read)?;
+    let (outcome, by) = request.attributed::<OutcomeDraft>()?;
     let session = request.tenant().record_outcome(id, &outcome, &by).await?;
     sessions::cautioned(&request, &session, wire::sessions::changed(&session)).await
 }

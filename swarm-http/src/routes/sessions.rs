@@ -1,7 +1,8 @@
 //! Routes of sessions and their briefs.
 
 use swarm_core::domain::{
-    Day, Invalid, Roster, SessionDraft, SessionPatch, SessionState, SessionSummary, SubjectId,
+    BriefOrder, Day, ExcuseOrder, NoteAlone, Noted, RosterFreeze, SessionDraft, SessionPatch,
+    SessionState, SessionSummary, StateChange, SubjectId,
 };
 use swarm_core::service::SummaryPage;
 use swarm_core::store::SessionList;
@@ -11,7 +12,7 @@ use swarm_core::wire::Problem::{
 };
 use swarm_core::wire::RequestError;
 use swarm_core::{
-    Error, MAX_ACCEPTING, MemberId, Refusal, Resource, Session, SessionId, TakeId, Tenant, wire,
+    Error, MAX_ACCEPTING, Refusal, Resource, Session, SessionId, TakeId, Tenant, wire,
 };
 
 use crate::request::RequestContext;
@@ -84,7 +85,7 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Operator), "/api/swarm/admin/sessions", convene)
                 .with(Work::Long)
                 .about("Convene a session")
-                .body("SessionDraft")
+                .takes::<Noted<SessionDraft>>()
                 .answers(201, &["SessionConvened"])
                 .mints("session.id")
                 .refuses(&[InvalidRequest, NotFound])
@@ -107,7 +108,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .with(Work::Long)
                 .about("Change or clear the deadline, the quorum or the question")
                 .part("Id")
-                .body("SessionPatch")
+                .takes::<Noted<SessionPatch>>()
                 .answers(200, &["SessionChanged"])
                 .refuses(&[
                     InvalidRequest,
@@ -150,7 +151,7 @@ pub(super) fn routes() -> Vec<Route> {
                      makes the deadline the time of this commit",
                 )
                 .part("Id")
-                .body("StateChange")
+                .takes::<Noted<StateChange>>()
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState, TakesSealed])
@@ -201,7 +202,7 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/withdraw", withdraw)
                 .about("Withdraw a session without takes: it is as if it had never been convened")
                 .part("Id")
-                .body("Noted")
+                .takes::<NoteAlone>()
                 .optional_body()
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
@@ -211,7 +212,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .with(Work::Long)
                 .about("Freeze the roster, once")
                 .part("Id")
-                .body("RosterFreeze")
+                .takes::<Noted<RosterFreeze>>()
                 .answers(200, &["SessionChanged"])
                 .refuses(&[
                     InvalidRequest,
@@ -230,7 +231,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .with(Work::Long)
                 .about("Excuse a member of the roster, or undo that")
                 .part("Id")
-                .body("Excuse")
+                .takes::<Noted<ExcuseOrder>>()
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, NoRoster, AlreadyAggregated, TakesSealed])
                 .command(
@@ -247,7 +248,7 @@ pub(super) fn routes() -> Vec<Route> {
             .with(Work::Long)
             .about("Publish the brief of a session, or replace it while no take is on file")
             .part("Id")
-            .body("BriefOrder")
+            .takes::<Noted<BriefOrder>>()
             .optional_body()
             .answers(201, &["BriefPublished"])
             .mints("brief.id")
@@ -390,7 +391,7 @@ pub(crate) async fn by_date(request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn convene(mut request: RequestContext) -> Reply {
-    let (draft, by) = request.attributed_fields(SessionDraft::read)?;
+    let (draft, by) = request.attributed::<SessionDraft>()?;
     let session = request.tenant().convene(&draft, &by).await?;
     cautioned(&request, &session, wire::sessions::convened(&session)).await
 }
@@ -410,22 +411,15 @@ pub(super) async fn cautioned(
 
 pub(crate) async fn amend(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let (patch, by) = request.attributed_fields(SessionPatch::read)?;
+    let (patch, by) = request.attributed::<SessionPatch>()?;
     let session = request.tenant().amend_session(id, &patch, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
 pub(crate) async fn advance(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let ((state, ends_window), by) = request.attributed_fields(|fields| {
-        let state = SessionState::read(fields)?;
-        let ends_window = fields.bool_if_any("endWindow")?.unwrap_or(false);
-        if ends_window && state != SessionState::WindowClosed {
-            return Err(Invalid::new("endWindow", "goes with the state window_closed"));
-        }
-        Ok((state, ends_window))
-    })?;
-    let session = match ends_window {
+    let (StateChange { state, end_window }, by) = request.attributed()?;
+    let session = match end_window {
         true => request.tenant().end_window(id, &by).await?,
         false => request.tenant().advance(id, state, &by).await?,
     };
@@ -434,35 +428,28 @@ pub(crate) async fn advance(mut request: RequestContext) -> Reply {
 
 pub(crate) async fn void(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let ((), by) = request.attributed_fields(|_| Ok(()))?;
+    let by = request.attribution()?;
     let session = request.tenant().void_session(id, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
 pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let ((), by) = request.attributed_fields(|_| Ok(()))?;
+    let by = request.attribution()?;
     let session = request.tenant().withdraw_session(id, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
 pub(crate) async fn freeze_roster(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let (roster, by) = request.attributed_fields(|fields| {
-        let listed = Roster::read(fields, "members")?;
-        listed.ok_or_else(|| Invalid::missing("members"))
-    })?;
-    let session = request.tenant().freeze_roster(id, &roster, &by).await?;
+    let (RosterFreeze { members }, by) = request.attributed()?;
+    let session = request.tenant().freeze_roster(id, &members, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
 pub(crate) async fn excuse(mut request: RequestContext) -> Reply {
     let id = request.session_id()?;
-    let ((member, excused), by) = request.attributed_fields(|fields| {
-        let member = MemberId::parse(fields.text("memberId")?)?;
-        let excused = fields.bool_if_any("excused")?;
-        Ok((member, excused.ok_or_else(|| Invalid::missing("excused"))?))
-    })?;
-    let session = request.tenant().excuse(id, &member, excused, &by).await?;
+    let (ExcuseOrder { member_id, excused }, by) = request.attributed()?;
+    let session = request.tenant().excuse(id, &member_id, excused, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }

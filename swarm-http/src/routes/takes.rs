@@ -1,6 +1,6 @@
 //! Routes of takes: help with signing, filing, reading.
 
-use swarm_core::domain::{Note, SubjectId, TakeDraft};
+use swarm_core::domain::{NoteAlone, SubjectId, TakeDraft, Withholding};
 use swarm_core::json::Document;
 use swarm_core::rules::TakeFilter;
 use swarm_core::wire::Problem::{
@@ -10,7 +10,7 @@ use swarm_core::wire::Problem::{
     UndeclaredStance, UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
-use swarm_core::{Invalid, MemberId, Refusal, SessionId, Submission, TakeId};
+use swarm_core::{MemberId, Refusal, SessionId, Submission, TakeId};
 
 use crate::budget::SMALL;
 use crate::discovery::diagnosis;
@@ -104,7 +104,7 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/withhold", withhold)
                 .about("Withhold the write-up and the memo address of a take from the public")
                 .part("Id")
-                .body("Withholding")
+                .takes::<Withholding>()
                 .answers(200, &["TakeMarked"])
                 .refuses(&[InvalidRequest, NotFound, TakesSealed, TakeState])
                 .command(
@@ -118,7 +118,7 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/restore", restore)
                 .about("Show the write-up and the memo address of a take again")
                 .part("Id")
-                .body("Noted")
+                .takes::<NoteAlone>()
                 .optional_body()
                 .answers(200, &["TakeMarked"])
                 .refuses(&[InvalidRequest, NotFound, TakeState])
@@ -210,20 +210,14 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
 }
 
 pub(crate) async fn withhold(mut request: RequestContext) -> Reply {
-    let note = request.operator_fields(|fields| {
-        let note = Note::parse(fields.text("note")?)?;
-        match note.as_str().is_empty() {
-            true => Err(Invalid::new("note", "must have 1 to 500 characters")),
-            false => Ok(note),
-        }
-    })?;
+    let Withholding { note } = request.operator_fields(Withholding::read)?;
     let (id, by) = (request.take_id()?, request.by()?);
     let take = request.tenant().withhold_take(id, &note, by).await?;
     Ok(wire::takes::marked(&take).into())
 }
 
 pub(crate) async fn restore(mut request: RequestContext) -> Reply {
-    let ((), by) = request.attributed_fields(|_| Ok(()))?;
+    let by = request.attribution()?;
     let take = request.tenant().restore_take(request.take_id()?, &by).await?;
     Ok(wire::takes::marked(&take).into())
 }

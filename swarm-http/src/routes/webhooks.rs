@@ -1,6 +1,6 @@
 //! Webhooks, for operators.
 
-use swarm_core::domain::{DeliveryId, DeliveryState};
+use swarm_core::domain::{DeliveryId, DeliveryState, WebhookName};
 use swarm_core::wire::Problem::{InvalidRequest, NotFound};
 use swarm_core::{Invalid, Refusal, wire};
 
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[InvalidRequest]),
         post(Operator(Role::Admin), "/api/swarm/admin/webhooks/test", test)
             .about("Queue an event that tests a webhook")
-            .body("WebhookName")
+            .takes::<WebhookName>()
             .answers(200, &["DeliveryChanged"])
             .mints("delivery.id")
             .refuses(&[InvalidRequest, NotFound])
@@ -60,7 +60,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
 
 /// Queues the event `webhook.test`.
 pub(crate) async fn test(mut request: RequestContext) -> Reply {
-    let url = request.operator_fields(|fields| fields.text("url"))?;
+    let WebhookName { url } = request.operator_fields(WebhookName::read)?;
     let delivery = request.tenant().test_webhook(&url, request.by()?).await?;
     Ok(wire::webhooks::delivery_changed(&delivery).into())
 }

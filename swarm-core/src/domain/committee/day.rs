@@ -1,6 +1,6 @@
 //! The days of the committee. A day becomes a session when its briefs are generated.
 
-use crate::domain::json::Object;
+use crate::domain::form::{FormSchema, form, parsed, value};
 use crate::domain::text::text;
 use crate::domain::{Day, Invalid, SubjectId, Timestamp};
 
@@ -46,68 +46,48 @@ text!(
     Synthesis, "synthesis", 1..=4_000
 );
 
-/// A request of an operator to set the subject of a day (API.md, 8.8).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubjectOrder {
-    /// The day.
-    pub date: Day,
-    /// The subject.
-    pub subject_id: SubjectId,
-}
-
-impl SubjectOrder {
-    /// Reads `date` and `subject_id`.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        Ok(Self { date: Day::read(fields)?, subject_id: subject(fields.text("subject_id")?)? })
+form! {
+    /// A request of an operator to set the subject of a day (API.md, 8.8).
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SubjectOrder "CommitteeDaySubject" {
+        /// The day.
+        pub date: Day = "date",
+        /// The subject.
+        pub subject_id: SubjectId = "subject_id",
     }
-}
+    example r#"{"date": "2026-11-21", "subject_id": "aurora"}"#;
 
-/// A request of an operator to generate the briefs of today (API.md, 8.8).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GenerationOrder {
-    /// The subject. It also becomes the subject set for the day.
-    pub subject_id: Option<SubjectId>,
-    /// The deadline: any time.
-    pub deadline: Option<Timestamp>,
-}
-
-impl GenerationOrder {
-    /// Reads the optional fields `subject_id` and `deadline_utc`.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let deadline = fields.text_if_any("deadline_utc")?;
-        Ok(Self {
-            subject_id: fields.text_if_any("subject_id")?.map(subject).transpose()?,
-            deadline: deadline.map(|text| Timestamp::parse("deadline_utc", &text)).transpose()?,
-        })
+    /// A request of an operator to generate the briefs of today (API.md, 8.8).
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct GenerationOrder "CommitteeOrder" {
+        /// The subject. It also becomes the subject set for the day.
+        pub subject_id: Option<SubjectId> = "subject_id",
+        pub deadline: Option<Timestamp> = "deadline_utc": "The deadline.",
     }
-}
+    checks_first "deadline_utc": Option<String>;
+    example r#"{"subject_id": "aurora", "deadline_utc": "2026-11-21T23:25:00Z"}"#;
 
-/// A request of an operator to set the synthesis of a day (API.md, 8.8).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SynthesisOrder {
-    /// The day.
-    pub date: Day,
-    /// The text.
-    pub synthesis: Synthesis,
-}
-
-impl SynthesisOrder {
-    /// Reads `date` and `synthesis`.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let date = Day::read(fields)?;
-        Ok(Self { date, synthesis: Synthesis::parse(fields.text("synthesis")?)? })
+    /// A request of an operator to set the synthesis of a day (API.md, 8.8).
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SynthesisOrder "CommitteeSynthesis" {
+        /// The day.
+        pub date: Day = "date",
+        pub synthesis: Synthesis = "synthesis": "The text.",
     }
+    example r#"{"date": "2026-11-21", "synthesis": "Cautious: flat revenue outweighs the new fee."}"#;
+
+    /// A request of an operator to withdraw a day (API.md, 8.8).
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct WithdrawalOrder "CommitteeDayName" {
+        /// The day, which need not exist in the calendar.
+        pub date: Day = "date" from AnyDay,
+    }
+    example r#"{"date": "2026-11-21"}"#;
 }
 
-fn subject(text: String) -> Result<SubjectId, Invalid> {
-    SubjectId::parse(text).map_err(|invalid| Invalid { field: "subject_id", ..invalid })
-}
+value!(
+    /// A day that need not exist in the calendar.
+    AnyDay for Day,
+    |fields, name| parsed(fields, name, |text| Day::parse(&text).map(Self)),
+    FormSchema::reference("Day")
+);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::json::Object;
+use crate::domain::form::{FormSchema, form, one_of, parsed, value};
 use crate::domain::text::text;
 use crate::domain::{ApiKeyHash, Invalid, Lens, Name, Timestamp};
 
@@ -42,63 +42,48 @@ text!(
     Voice, "voice", 0..=20_000
 );
 
-/// A member as the operator creates it (API.md, 8.8).
-#[derive(Clone, Debug, PartialEq)]
-pub struct CommitteeMemberDraft {
-    /// The id.
-    pub id: CommitteeMemberId,
-    /// The name.
-    pub name: Name,
-    /// Its point of view; empty when omitted.
-    pub lens: Lens,
-    /// Its voice document; empty when omitted.
-    pub voice: Voice,
-}
-
-impl CommitteeMemberDraft {
-    /// Reads a member to create.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        Ok(Self {
-            id: CommitteeMemberId::parse(fields.text("id")?)?,
-            name: Name::parse(fields.text("name")?)?,
-            lens: Lens::parse(fields.text_if_any("lens")?.unwrap_or_default())?,
-            voice: Voice::parse(fields.text_if_any("voice")?.unwrap_or_default())?,
-        })
+form! {
+    /// A member as the operator creates it (API.md, 8.8).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct CommitteeMemberDraft "CommitteeMemberDraft" {
+        /// The id.
+        pub id: CommitteeMemberId = "id",
+        pub name: Name = "name": "The name.",
+        pub lens: Lens = "lens" default(Lens::none()): "How it looks at subjects.",
+        pub voice: Voice = "voice" default(Voice(String::new())): "How it writes.",
     }
-}
+    example r#"{"id": "ada", "name": "Ada", "lens": "Cash flow before stories.", "voice": "Short sentences."}"#;
 
-/// A change of what is known of a member (API.md, 8.8). What is `None` stays.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct CommitteeMemberPatch {
-    /// The name.
-    pub name: Option<Name>,
-    /// Its point of view.
-    pub lens: Option<Lens>,
-    /// Its voice document.
-    pub voice: Option<Voice>,
-}
-
-impl CommitteeMemberPatch {
-    /// Reads a change, which has at least one field.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        let patch = Self {
-            name: fields.text_if_any("name")?.map(Name::parse).transpose()?,
-            lens: fields.text_if_any("lens")?.map(Lens::parse).transpose()?,
-            voice: fields.text_if_any("voice")?.map(Voice::parse).transpose()?,
-        };
-        match patch == Self::default() {
-            true => Err(Invalid::new("body", "must have name, lens or voice")),
-            false => Ok(patch),
-        }
+    /// A change of what is known of a member (API.md, 8.8). What is `None` stays.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct CommitteeMemberPatch "CommitteeMemberPatch" {
+        pub name: Option<Name> = "name": "The name.",
+        pub lens: Option<Lens> = "lens": "How it looks at subjects.",
+        pub voice: Option<Voice> = "voice": "How it writes.",
     }
+    at_least_one "must have name, lens or voice";
+    example r#"{"lens": "Cash flow before stories."}"#;
+
+    /// A request of an operator to let a member submit, or not (API.md, 8.8).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct StatusOrder "CommitteeStatus" {
+        pub status: CommitteeStatus = "status": "Whether it takes part.",
+    }
+    example r#"{"status": "inactive"}"#;
 }
+
+value!(
+    CommitteeMemberId,
+    |fields, name| parsed(fields, name, Self::parse),
+    FormSchema::reference("CommitteeMemberId")
+);
+
+value!(
+    CommitteeStatus,
+    |fields, name| parsed(fields, name, |text| text.parse()),
+    one_of(["active", "inactive"])
+);
 
 /// Whether a member may submit (API.md, 8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -114,15 +99,6 @@ impl CommitteeStatus {
     /// Returns the status with this name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Active, Self::Inactive].into_iter().find(|status| status.as_str() == text)
-    }
-
-    /// Reads the field `status`.
-    ///
-    /// # Errors
-    /// [`Invalid`] when it is absent or not a status.
-    pub fn read(fields: &mut Object) -> Result<Self, Invalid> {
-        Self::parse(&fields.text("status")?)
-            .ok_or_else(|| Invalid::new("status", "must be active or inactive"))
     }
 
     /// Returns the name of the status on the wire.

@@ -13,10 +13,13 @@ pub use brief::{
     BriefMember, BriefPosition, BriefRecentSession, BriefRecentTake, BriefSnapshot, BriefSubject,
     CommitteeBrief, CommitteeBriefContent, CommitteeRegime,
 };
-pub use day::{CommitteeDay, Generation, GenerationOrder, SubjectOrder, Synthesis, SynthesisOrder};
+pub use day::{
+    CommitteeDay, Generation, GenerationOrder, SubjectOrder, Synthesis, SynthesisOrder,
+    WithdrawalOrder,
+};
 pub use member::{
     CommitteeMember, CommitteeMemberDraft, CommitteeMemberId, CommitteeMemberPatch,
-    CommitteeStatus, Voice,
+    CommitteeStatus, StatusOrder, Voice,
 };
 pub use settings::{CommitteeSettings, KeyPrefix};
 pub use stance::CommitteeStance;

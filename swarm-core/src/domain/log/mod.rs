@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::committee::CommitteeTake;
+use super::form::{Field, Form, FormSchema, form};
 use super::json::Object;
 use super::text::{Note, bounded};
 use super::{Invalid, SessionId, StoredTake, Timestamp};
@@ -103,15 +104,38 @@ pub struct Attribution {
 impl Attribution {
     /// A change by the schedule.
     pub const SCHEDULE: Self = Self { by: Actor::SCHEDULE, note: None };
+}
 
-    /// Returns a change by `by`, with the optional field `note` of the request.
-    ///
-    /// # Errors
-    /// [`Invalid`] when the note is not a string of at most 500 characters.
-    pub fn read(by: Actor, fields: &mut Object) -> Result<Self, Invalid> {
-        let note = fields.text_if_any("note")?.map(Note::parse).transpose()?;
-        Ok(Self { by, note })
+/// A request of an operator with a note on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted<T> {
+    /// The note. It is read first.
+    pub note: Option<Note>,
+    /// The request.
+    pub request: T,
+}
+
+impl<T: Form> Form for Noted<T> {
+    const NAME: &'static str = T::NAME;
+
+    fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Ok(Self { note: Field::of(fields, "note")?, request: T::read(fields)? })
     }
+
+    fn describe(schema: &mut FormSchema) {
+        T::describe(schema);
+        schema.add::<Option<Note>>("note", "");
+    }
+}
+
+form! {
+    /// A request of an operator that has no field but its note.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct NoteAlone "Noted" {
+        /// The note.
+        pub note: Option<Note> = "note",
+    }
+    example r#"{"note": "Convened by mistake."}"#;
 }
 
 impl From<Actor> for Attribution {

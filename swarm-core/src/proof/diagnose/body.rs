@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::render::{self, Fields, Value};
 use crate::domain::json::{Json, Object};
-use crate::domain::{Application, Invalid, MemberId, PublicKey, Signed, TakeDraft, TokenClaim};
+use crate::domain::{
+    Application, Form, Invalid, MemberId, PublicKey, Signed, TakeDraft, TokenClaim,
+};
 use crate::proof::{canonical, verify};
 
 /// The kinds of payload that members sign.
@@ -195,18 +197,20 @@ fn read_payload(fields: &Object) -> Result<Payload, Invalid> {
         return Signed::<TakeDraft>::read(&mut fields).map(Arc::new).map(Payload::Take);
     }
     if fields.has("challenge") || fields.has("expiresAt") {
-        return TokenClaim::read(&mut fields).map(Arc::new).map(Payload::TokenClaim);
+        let claim = Signed::<TokenClaim>::read(&mut fields);
+        return claim.map(Arc::new).map(Payload::TokenClaim);
     }
-    Application::read(&mut fields).map(Arc::new).map(Payload::Application)
+    Signed::<Application>::read(&mut fields).map(Arc::new).map(Payload::Application)
 }
 
 /// Texts that may have been signed by mistake: the canonical texts of the other kinds that these
 /// fields also form, and single fields.
 fn others(fields: &Object, kind: PayloadKind) -> Vec<String> {
     let take = TakeDraft::read(&mut fields.clone()).map(|payload| canonical(&payload));
-    let claim = TokenClaim::read(&mut fields.clone()).map(|signed| canonical(&signed.payload));
-    let application =
-        Application::read(&mut fields.clone()).map(|signed| canonical(&signed.payload));
+    let claim = Signed::<TokenClaim>::read(&mut fields.clone());
+    let claim = claim.map(|signed| canonical(&signed.payload));
+    let application = Signed::<Application>::read(&mut fields.clone());
+    let application = application.map(|signed| canonical(&signed.payload));
     let kinds = [
         (PayloadKind::Take, take),
         (PayloadKind::TokenClaim, claim),

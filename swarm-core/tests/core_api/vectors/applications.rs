@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
-use swarm_core::domain::{Application, PublicKey, Signed, TokenClaim};
+use swarm_core::domain::{Application, Form, PublicKey, Signed, TokenClaim};
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::{canonical, verify};
 use swarm_core::rules::{Refusal, admit};
@@ -20,7 +20,7 @@ fn fields(value: &serde_json::Value) -> Object {
 
 /// An application with this key and an invalid signature.
 fn application(public_key: &str) -> Result<Signed<Application>, Invalid> {
-    Application::read(&mut fields(&json!({
+    Signed::<Application>::read(&mut fields(&json!({
         "signature": "", "publicKey": public_key, "contact": "a@vectors.example", "name": "Ann",
     })))
 }
@@ -64,7 +64,7 @@ fn weak_keys_are_not_admitted() {
 #[test]
 fn token_claim_canonical_text_has_the_fields_in_order() {
     let holder = &holders()[0];
-    let claim = TokenClaim::read(&mut fields(&json!({
+    let claim = Signed::<TokenClaim>::read(&mut fields(&json!({
         "signature": "", "expiresAt": "2026-11-21T22:45:00.000Z", "challenge": "c\u{2028}",
         "memberId": holder.member_id,
     })));

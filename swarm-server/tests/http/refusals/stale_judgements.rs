@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::json;
 use swarm_core::domain::{
-    Actor, Attribution, MemberState, SessionPatch, SessionState, Timestamp, TokenClaim, TokenHash,
+    Actor, Attribution, Form, MemberState, SessionPatch, SessionState, Signed, Timestamp,
+    TokenClaim, TokenHash,
 };
 use swarm_core::json::Json;
 use swarm_core::proof::KeyPair;
@@ -270,7 +271,7 @@ fn same_proof_claims_first() {
     let interleaving = Interleaving::start();
     let (_, _, proof) = claimant(&interleaving);
     let mut fields = Json::read(proof.as_bytes()).unwrap().into_object();
-    let same = TokenClaim::read(&mut fields).unwrap();
+    let same = Signed::<TokenClaim>::read(&mut fields).unwrap();
     let token: Arc<Mutex<String>> = Arc::default();
     let first = Arc::clone(&token);
     let service = format!("http://{}", interleaving.fixture.client.address);
