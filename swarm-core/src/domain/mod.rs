@@ -61,7 +61,10 @@ pub use log::{
     SessionEntry, TakeContent, TakeEntry, TakeMarkAct, TakeMarkEntry,
 };
 pub use mail::{Mail, MailAddress, MailState, Message};
-pub use member::*;
+pub use member::{
+    Application, Enrolment, Erasure, KeyReplacement, KeyReplacementRequest, KeyRotation, Member,
+    MemberName, MemberPatch, MemberState, MemberUpdate, TokenClaim,
+};
 pub use memo::{Memo, MemoDraft};
 pub use operator_act::{Acceptance, Accepted, OperatorAct, RecordedAct};
 pub use outcome::{

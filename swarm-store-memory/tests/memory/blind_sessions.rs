@@ -14,7 +14,7 @@ use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
 use swarm_core::service::{BlindSessions, LogQuery};
 use swarm_core::store::backend::{Backend, Operation, Outcome, Transaction, Write};
 use swarm_core::store::{
-    Caller, Collection, DocumentDraft, Interceptor, Put, Result, Store, StoreError, async_trait,
+    Caller, Collection, DocumentDraft, Interceptor, Put, Result, StoreError, async_trait,
 };
 use swarm_core::{SessionId, Tenant, TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;

@@ -22,8 +22,8 @@ const CRATES: [&str; 11] = [
 ];
 
 /// Names that several types have: the error of each crate, and what only stores import.
-const SHARED: [&str; 9] =
-    ["Answer", "Body", "Check", "Document", "Error", "Members", "Operation", "Outcome", "Snapshot"];
+const SHARED: [&str; 8] =
+    ["Answer", "Body", "Check", "Document", "Error", "Operation", "Outcome", "Snapshot"];
 
 #[test]
 fn public_types_have_names_of_their_own() {
