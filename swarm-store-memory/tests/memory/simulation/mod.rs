@@ -17,6 +17,7 @@
 mod answers;
 mod chaos;
 mod desk;
+mod planted;
 mod replay;
 
 use std::ops::Range;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use swarm_core::Store;
 use swarm_store_memory::MemoryStore;
 
 use chaos::Chaos;
@@ -43,7 +45,7 @@ fn the_promises_hold_amid_chaos() {
             if seed >= chosen.end {
                 return happened;
             }
-            match schedule(seed) {
+            match schedule(seed, |store| store) {
                 Ok(tally) => happened += tally,
                 Err(broken) => panic!("schedule {seed}: {broken}"),
             }
@@ -61,15 +63,15 @@ fn the_promises_hold_amid_chaos() {
     assert!(all.is_eventful(), "hardly anything happened: {all:?}");
 }
 
-/// Runs one schedule; returns the events, or the broken promise.
-fn schedule(seed: u64) -> Result<Tally, String> {
+/// Runs one schedule on a store that `plant` may change; returns the events, or the broken promise.
+fn schedule(seed: u64, plant: impl FnOnce(Store) -> Store) -> Result<Tally, String> {
     let _named = NamedIfItPanics(seed);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let chaos = Arc::new(Chaos::of(seed));
         let clock = chaos.clock().clone();
         let store = MemoryStore::with_clock(move || clock.now());
-        let store = store.intercepted(Arc::clone(&chaos));
+        let store = plant(store.into()).intercepted(Arc::clone(&chaos));
         let desk = Desk::open(store, Arc::clone(&chaos)).await;
         chaos.begin();
         desk.work().await;
