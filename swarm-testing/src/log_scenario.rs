@@ -1,9 +1,10 @@
 //! A scenario that appends every kind of log entry. It appends the same entries in every store.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::records::{day, key, keys, moment, object, session_draft};
 use crate::Author;
 use crate::committee::{draft as committee_draft, posted};
-use crate::entropy::SeededEntropy;
 use swarm_core::domain::committee::{
     CommitteeSettings, GenerationOrder, SubjectOrder, SynthesisOrder,
 };
@@ -15,7 +16,19 @@ use swarm_core::domain::{
 use swarm_core::proof::BearerToken;
 use swarm_core::rules::Submission;
 use swarm_core::service::{CommitteeTenant, Committees, Swarm, Tenant};
-use swarm_core::store::Store;
+use swarm_core::{Entropy, NoEntropy, Store};
+
+/// Bytes that are the same in each run, and in `vectors/log`.
+#[derive(Debug, Default)]
+struct Numbered(AtomicU64);
+
+impl Entropy for Numbered {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoEntropy> {
+        let number = self.0.fetch_add(1, Ordering::Relaxed).to_le_bytes();
+        bytes.iter_mut().zip(number.iter().cycle()).for_each(|(byte, digit)| *byte = *digit);
+        Ok(())
+    }
+}
 
 /// Commits every act, and takes of both interfaces, in the tenant `acme`. Calls `tick` between the acts, so that a
 /// test can advance its clock.
@@ -26,8 +39,8 @@ pub async fn log_scenario(store: Store, tick: impl Fn()) {
 
 /// As [`log_scenario`], in this tenant.
 pub async fn log_scenario_in(id: &TenantId, store: Store, tick: impl Fn()) {
-    let tenant = Swarm::new(store.clone(), SeededEntropy::new(0)).tenant(id);
-    let committee = Committees::new(store, SeededEntropy::new(0));
+    let tenant = Swarm::new(store.clone(), Numbered::default()).tenant(id);
+    let committee = Committees::new(store, Numbered::default());
     let committee = committee.tenant(id, CommitteeSettings::default());
     let (ada, token) = member_acts(&tenant, &tick).await;
     document_acts(&tenant, &token, &tick).await;

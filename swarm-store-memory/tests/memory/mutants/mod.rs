@@ -293,7 +293,7 @@ fn in_parallel<T: Send>(count: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T>
     };
     thread::scope(|scope| {
         for _ in 0..THREADS {
-            thread::Builder::new().name(MUTANT.to_owned()).spawn_scoped(scope, &work).unwrap();
+            thread::Builder::new().name(MUTANT.to_owned()).spawn_scoped(scope, work).unwrap();
         }
     });
     results.into_inner().unwrap().into_values().collect()
