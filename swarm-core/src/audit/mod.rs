@@ -9,7 +9,7 @@
 //! (the result), `outcome` (what was asked, and what came of it), `withheld` (texts that are not shown), `keys` and `endorsement` (whose they are), `whole_log` (what a bundle may have left out), `checkpoint` and `timestamp` (who vouches for the
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
 //! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
-//! judges by: [`aggregate`](crate::rules::aggregate()), [`may_move`](crate::rules::may_move) and
+//! judges by: [`aggregate`](crate::rules::aggregate()), `may_move` and
 //! [`takes_may_come`](crate::rules::takes_may_come).
 //!
 //! A finding *holds* or *fails*; it is *notable* where the rules allow what was done, but it changed the terms of takes or

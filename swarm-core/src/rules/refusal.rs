@@ -30,7 +30,7 @@ pub enum Refusal {
     #[error("no session for date/subject")]
     NoSession {
         /// The date and subject of sessions that accept takes, if they were looked up: one more than
-        /// [`MAX_SESSIONS_NAMED`] at most, which shows that there are more.
+        /// `MAX_SESSIONS_NAMED` at most, which shows that there are more.
         open: Vec<(Day, SubjectId)>,
     },
     /// The deadline has passed.

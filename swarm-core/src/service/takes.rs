@@ -329,7 +329,7 @@ impl Tenant {
     }
 
     /// Returns a take as an active member sees it: its own takes complete even while they are sealed, other takes as the public
-    /// does. A bearer token opens only takes that were filed after it was [claimed](rules::is_shown_sealed); with a token of
+    /// does. A bearer token opens only takes that were filed after it was claimed; with a token of
     /// nobody it is what the public sees.
     ///
     /// # Errors

@@ -8,8 +8,7 @@ use crate::rules::Versioned;
 pub struct WebhookBasis {
     /// How far it has got; `None` before it has begun.
     pub webhook: Option<Versioned<Webhook>>,
-    /// The number of deliveries that are queued, at most
-    /// [`MAX_QUEUED_DELIVERIES`](crate::rules::MAX_QUEUED_DELIVERIES).
+    /// The number of deliveries that are queued, at most 10,000.
     pub queued: u64,
     /// When the oldest of them was queued.
     pub oldest: Option<Timestamp>,

@@ -119,7 +119,7 @@ impl Tenant {
     }
 
     /// Returns a memo as an active member sees it: its own memos also while the session that they name is sealed, other memos as
-    /// the public does. A bearer token opens only memos that were published after it was [claimed](rules::is_shown_sealed).
+    /// the public does. A bearer token opens only memos that were published after it was claimed.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id, it was retracted, or is not shown yet.

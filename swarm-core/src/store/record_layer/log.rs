@@ -33,7 +33,7 @@ impl Records {
     }
 
     /// Appends an act regardless of the position seen and of the clock, with a time from
-    /// [`time_of_read`]. So an operator accepts the store as it is. A new log begins with that row; its number is higher than any seen here.
+    /// [`time_of_read`](crate::store::time_of_read). So an operator accepts the store as it is. A new log begins with that row; its number is higher than any seen here.
     /// Other processes notice by that number: their next commit is contended, unless they have read
     /// the position before, and later ones succeed.
     pub async fn accept_store(&self, act: &Act) -> Result<()> {

@@ -131,7 +131,7 @@ impl Records {
     }
 
     /// Convenes a session like [`convene`](Self::convene), but once for an occasion, which is any text that is
-    /// not empty. The same commit writes a [document](DocumentDraft::of_occasion) that claims the occasion.
+    /// not empty. The same commit writes a [document](crate::store::DocumentDraft::of_occasion) that claims the occasion.
     /// `None`, with nothing written, when it is claimed already.
     pub async fn convene_once(
         &self,
