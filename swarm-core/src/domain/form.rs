@@ -175,7 +175,7 @@ impl<T> From<Nullable<T>> for Option<T> {
 /// The JSON Schema of a form, in the making.
 #[derive(Debug, Default)]
 pub struct FormSchema {
-    /// What it says of the form.
+    /// The description of the form in its schema.
     pub(super) description: &'static str,
     /// The error if only required fields are given; empty if that is no error. Then `null`, which is the same as absent, is
     /// not among the values of the fields that follow: an object that has only such a field is refused.

@@ -229,7 +229,7 @@ form! {
     pub struct ExcuseOrder "Excuse" {
         /// The member.
         pub member_id: MemberId = "memberId",
-        /// Whether it is excused.
+        /// Whether the member is excused from the session.
         pub excused: bool = "excused",
     }
     example r#"{"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11", "excused": true, "note": "On leave."}"#;

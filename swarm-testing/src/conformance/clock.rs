@@ -156,7 +156,7 @@ pub async fn passed_deadline_stays_passed_when_the_clock_runs_back(
     expect_eq!(tenant.file(&filing).await, Filed::Late);
 }
 
-/// Those of takes and of challenges.
+/// A take and the answer to a challenge are accepted at the deadline, and refused a millisecond later.
 pub async fn deadlines_are_exact_to_the_millisecond(tenants: Store, set: impl Fn(Timestamp)) {
     let noon = noon();
     set(noon);

@@ -323,7 +323,7 @@ pub async fn webhook_and_its_deliveries_are_read_in_one_snapshot(tenants: Store)
     race((0..4).map(run)).await;
 }
 
-/// They are no part of the log, and are told of it.
+/// Webhooks, their deliveries and notices are not part of the log: they are saved even if the log went back.
 pub async fn webhooks_of_a_log_that_went_back_are_kept(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     let url = "https://a.example";

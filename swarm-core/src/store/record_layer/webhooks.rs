@@ -21,9 +21,9 @@ const REMOVED: usize = 2_000;
 
 /// How far webhooks have got, their deliveries, and the events that are no entries of the log.
 ///
-/// None of it is part of a dump. It appends nothing to the log, and commits whatever the log and the clock are, as
-/// [`save_tree`](Self::save_tree) does: webhooks are told too that the store refuses commits. The time of such a commit is
-/// that of the store's clock.
+/// None of it is part of a dump. A commit here appends nothing to the log, so it succeeds even if the log went back or the
+/// clock is wrong, as one of [`save_tree`](Self::save_tree) does: a webhook can then report that the store refuses commits.
+/// The time of the commit is that of the store's clock.
 impl Records {
     /// What is known of a webhook, in one read.
     pub async fn webhook(&self, url: &str) -> Result<WebhookBasis> {

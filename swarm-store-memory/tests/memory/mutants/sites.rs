@@ -55,7 +55,7 @@ impl Plan {
         assert!(calls < self.most_calls, "it does not end");
     }
 
-    /// Whether this change is the one that is made.
+    /// Returns whether the mutant under test makes this change. Without a mutant, the change is recorded as a possible one.
     pub(crate) fn makes(&self, op: Operation, what: fmt::Arguments<'_>) -> bool {
         match &self.made {
             Some(made) => made.op == op && made.what == what.to_string(),
@@ -358,7 +358,7 @@ impl Sites<'_> {
     }
 }
 
-/// Whether this is the check with which a dry run ends.
+/// Returns whether `check` is the one that makes a dry run fail at its end.
 fn is_end_of_dry_run(check: &Check) -> bool {
     matches!(check, Check::NotAfter(time) if *time == Timestamp::EPOCH)
 }
