@@ -60,10 +60,16 @@ impl Drop for WorkerPool {
     }
 }
 
-/// Lowers the priority of this thread. Only on Linux does a thread have its own priority.
+/// Lowers the priority of this thread, unless that of the process is as low. Only on Linux does a thread have its own priority.
 fn lower_priority() {
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::setpriority_process(None, 10);
+    {
+        use rustix::process::{getpriority_process, setpriority_process};
+        const NICENESS: i32 = 10;
+        if getpriority_process(None).is_ok_and(|current| current < NICENESS) {
+            let _ = setpriority_process(None, NICENESS);
+        }
+    }
 }
 
 impl WorkerPool {

@@ -106,18 +106,18 @@ pub(crate) fn is_unseen(letter: char) -> bool {
 
 /// Cuts a text to about `room` letters of average width. For places with the whole text nearby.
 pub(crate) fn clipped(text: &str, room: usize) -> String {
-    if width(text) <= room {
-        return text.to_owned();
+    // `fits`: the bytes that leave room for the ellipsis.
+    let (mut used, mut fits) = (0, 0);
+    for (at, letter) in text.char_indices() {
+        used += letter_width(letter);
+        if used > room {
+            return format!("{}…", &text[..fits]);
+        }
+        if used < room {
+            fits = at + letter.len_utf8();
+        }
     }
-    let mut clipped = String::new();
-    let mut left = room.saturating_sub(1);
-    for letter in text.chars() {
-        let Some(rest) = left.checked_sub(letter_width(letter)) else { break };
-        left = rest;
-        clipped.push(letter);
-    }
-    let _infallible = write!(clipped, "…");
-    clipped
+    text.to_owned()
 }
 
 /// The approximate width of a text, in letters of average width.

@@ -18,6 +18,7 @@ use swarm_core::store::Store;
 use swarm_core::wire::Problem;
 use swarm_core::{Committees, MemberId, Swarm, SystemEntropy, TenantId};
 use swarm_http::{AdminTokens, Services, Site, TenantConfig};
+use swarm_redis_testing::wait_until;
 use swarm_server::Limits;
 use swarm_store_memory::MemoryStore;
 use tokio::net::TcpListener;
@@ -279,6 +280,20 @@ impl Client {
     pub fn operate(&self, path: &str, body: &Value) -> Answer {
         let path = format!("/api/swarm/admin{path}");
         self.post(&path, &[("x-admin-token", ADMIN)], &body.to_string())
+    }
+
+    /// The entries of the log, of which there are at most a thousand.
+    pub fn log_entries(&self) -> Vec<Value> {
+        let log = self.get("/api/swarm/log?limit=1000").expect(200).json();
+        log["entries"].as_array().unwrap().clone()
+    }
+
+    /// Waits until the checkpoint has all entries of the log.
+    pub fn wait_until_all_is_signed(&self) {
+        let all = self.log_entries().len().to_string();
+        wait_until("all is signed", || {
+            self.get("/swarm/log/checkpoint").text.lines().nth(1) == Some(&*all)
+        });
     }
 
     /// Creates a subject and convenes a session on it; returns its id.

@@ -45,11 +45,6 @@ fn replace(client: &Client, author: &Author, body: &Value) -> Answer {
     client.post("/api/swarm/key", &[("authorization", &author.bearer())], &body.to_string())
 }
 
-fn entries(client: &Client) -> Vec<Value> {
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    log["entries"].as_array().unwrap().clone()
-}
-
 #[test]
 fn replacement_without_fields_at_the_top_level_is_told_so() {
     let fixture = Fixture::start();
@@ -75,14 +70,14 @@ fn member_replaces_its_own_key(backend: &Backend) {
     let (client, old) = (&fixture.client, fixture.author());
     fixture.convene(DAY, "aurora");
     client.submit(&old, old.draft(DAY, "aurora")).expect(201);
-    let (key, before) = (fresh_key(), entries(client).len());
+    let (key, before) = (fresh_key(), client.log_entries().len());
     let body = request(&old, &key);
     let replaced = replace(client, &old, &body).expect(200).json();
     let expected = json!({
         "ok": true, "status": 200, "memberId": old.id, "publicKey": key.public_key(),
     });
     assert_eq!(replaced, expected);
-    let log = entries(client);
+    let log = client.log_entries();
     assert_eq!(log.len(), before + 1);
     let entry = log.last().unwrap();
     for (field, value) in [
@@ -107,7 +102,7 @@ fn member_replaces_its_own_key(backend: &Backend) {
     );
     // The key that it has already: nothing changes.
     replace(client, &new, &request(&new, &new.key)).expect(200);
-    assert_eq!(entries(client).len(), log.len() + 1, "the take alone");
+    assert_eq!(client.log_entries().len(), log.len() + 1, "the take alone");
 }
 
 fn replacement_that_both_keys_did_not_sign_is_refused(backend: &Backend) {
@@ -115,7 +110,7 @@ fn replacement_that_both_keys_did_not_sign_is_refused(backend: &Backend) {
     let (client, author, other) = (&fixture.client, fixture.author(), fixture.author());
     let (key, stranger) = (fresh_key(), fresh_key());
     let honest = request(&author, &key);
-    let before = entries(client);
+    let before = client.log_entries();
     let signed =
         replacement(&author, &key.public_key().to_string(), &author.key.public_key().to_string());
     let expected = swarm_core::proof::canonical(&signed);
@@ -153,7 +148,7 @@ fn replacement_that_both_keys_did_not_sign_is_refused(backend: &Backend) {
     let nobody = Author { token: "nobody".to_owned(), ..author };
     assert_eq!(replace(client, &nobody, &honest).status, 401);
     client.post("/api/swarm/key", &[], &honest.to_string()).expect(401);
-    assert_eq!(entries(client), before);
+    assert_eq!(client.log_entries(), before);
 }
 
 #[test]

@@ -112,9 +112,7 @@ fn said(output: &Output) -> String {
 fn reads(client: &Client) -> Vec<String> {
     let address = client.address.to_string();
     let encoded = address.replace(':', "%3A");
-    swarm_redis_testing::wait_until("the checkpoint has all", || {
-        client.get("/api/swarm/takes/2/proof").status == 200
-    });
+    client.wait_until_all_is_signed();
     // Pages name the address that they are served at.
     let read = |path: &&str| {
         client.get(path).expect(200).text.replace(&address, "HOST").replace(&encoded, "HOST")

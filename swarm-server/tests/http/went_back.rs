@@ -24,7 +24,7 @@ fn redis_restored_from_an_older_dump_is_not_written() {
     redis.cli(&["SAVE"]);
     file(&other.client, &ada);
     file(&one.client, &ada);
-    let size = entries(&one.client).len();
+    let size = one.client.log_entries().len();
     other.client.get("/api/swarm/log").expect(200);
 
     redis.stop();
@@ -32,7 +32,7 @@ fn redis_restored_from_an_older_dump_is_not_written() {
     wait_until("the store is found again", || one.client.get("/api/swarm/takes/1").status == 200);
     refused(&one.client, &ada);
     refused(&other.client, &ada);
-    assert_eq!(entries(&one.client).len(), size - 2, "reads go on");
+    assert_eq!(one.client.log_entries().len(), size - 2, "reads go on");
     let accepted = accept(&one.client);
     // The last checkpoint may lack what came within two seconds.
     assert!(accepted["before"]["size"].as_u64().unwrap() <= size as u64, "{accepted}");
@@ -55,7 +55,7 @@ fn wiped_redis_is_not_written() {
     program.client.get("/api/swarm/takes/1").expect(404);
 
     accept(&program.client);
-    assert_eq!(entries(&program.client).len(), 1);
+    assert_eq!(program.client.log_entries().len(), 1);
     let grace = desk(&program.client);
     file(&program.client, &grace);
     program.client.get("/readyz").expect(200);
@@ -107,7 +107,7 @@ fn log_forked_by_a_failover_is_found_by_its_watcher() {
     let backup = fs::read(folder.path().join("swarm.db")).unwrap();
     let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
     file(&program.client, &ada);
-    signed_all(&program.client);
+    program.client.wait_until_all_is_signed();
     let state = folder.path().join("watched");
     let state = state.to_str().unwrap();
     let look = |client: &Client| {
@@ -124,7 +124,7 @@ fn log_forked_by_a_failover_is_found_by_its_watcher() {
     let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
     file(&program.client, &ada);
     file(&program.client, &ada);
-    signed_all(&program.client);
+    program.client.wait_until_all_is_signed();
     let (status, said) = look(&program.client);
     assert!(status == Some(1) && said.contains("does not hold: a fork: "), "{said}");
     let url = format!("http://{}", program.client.address);
@@ -135,14 +135,6 @@ fn log_forked_by_a_failover_is_found_by_its_watcher() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("fails: consistency: a fork: "), "{said}");
     assert_eq!(output.status.code(), Some(1));
-}
-
-/// Waits until the checkpoint has all entries.
-fn signed_all(client: &Client) {
-    let all = entries(client).len().to_string();
-    wait_until("all is signed", || {
-        client.get("/swarm/log/checkpoint").text.lines().nth(1) == Some(&*all)
-    });
 }
 
 /// Writes to a file without a name are lost.
@@ -182,7 +174,7 @@ fn server_started_on_a_replaced_file_serves_that_file() {
         file(&program.client, &ada);
     }
 
-    signed_all(&program.client);
+    program.client.wait_until_all_is_signed();
     fs::rename(folder.path().join("older.db"), &path).unwrap();
     let aside = folder.path().join("swarm.db-wal.aside");
     wait_until("its commits are set aside", || aside.exists());
@@ -276,15 +268,10 @@ fn not_ready(client: &Client) {
 fn accept(client: &Client) -> Value {
     let accepted = client.operate("/accept", &json!({ "what": "store" })).expect(200).json();
     assert_eq!(accepted, json!({ "ok": true, "status": 200 }));
-    let entry = entries(client).pop().unwrap();
+    let entry = client.log_entries().pop().unwrap();
     assert_eq!((&entry["kind"], &entry["act"]), (&json!("operation"), &json!("store-accepted")));
     assert_eq!((&entry["by"], &entry["log"]), (&json!("operator"), &json!(2)));
     entry
-}
-
-fn entries(client: &Client) -> Vec<Value> {
-    let log = client.get("/api/swarm/log").expect(200).json();
-    log["entries"].as_array().unwrap().clone()
 }
 
 /// What a newcomer does to start over: removes the store, and not what the server remembers of its log.
@@ -294,7 +281,7 @@ fn start_with_another_store_says_what_happened_and_what_goes_on() {
     let folder = Arc::clone(&program.folder);
     let ada = desk(&program.client);
     file(&program.client, &ada);
-    signed_all(&program.client);
+    program.client.wait_until_all_is_signed();
     program.stop("TERM");
     for entry in fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
@@ -322,8 +309,8 @@ fn store_and_key_with_which_nothing_is_wrong_are_not_accepted() {
     let program = Program::start(&["serve"], TOKEN);
     let ada = desk(&program.client);
     file(&program.client, &ada);
-    signed_all(&program.client);
-    let before = entries(&program.client).len();
+    program.client.wait_until_all_is_signed();
+    let before = program.client.log_entries().len();
     for what in ["store", "key"] {
         for path in ["/accept", "/accept?dry_run=true"] {
             let refused = program.client.operate(path, &json!({ "what": what }));
@@ -331,7 +318,7 @@ fn store_and_key_with_which_nothing_is_wrong_are_not_accepted() {
             refused.refused(409, "nothing to accept");
         }
     }
-    assert_eq!(entries(&program.client).len(), before);
+    assert_eq!(program.client.log_entries().len(), before);
     let url = format!("http://{}", program.client.address);
     let environment =
         [("SWARM_URL", url.as_str()), ("SWARM_ADMIN_TOKEN", ADMIN), ("HOME", "/nonexistent")];
@@ -343,7 +330,7 @@ fn store_and_key_with_which_nothing_is_wrong_are_not_accepted() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing to accept"));
     assert_eq!(accept(&["--force"]).status.code(), Some(0));
-    let entry = entries(&program.client).pop().unwrap();
+    let entry = program.client.log_entries().pop().unwrap();
     assert_eq!((&entry["act"], &entry["log"]), (&json!("store-accepted"), &json!(2)));
     file(&program.client, &ada);
 }

@@ -40,7 +40,7 @@ fn closed_session_is_cosigned_by_a_witness_written_in_go() {
     let ada = Author::join(client, "Ada");
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
     client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
-    let size = entries(client);
+    let size = client.log_entries().len();
     wait_until("the closed session is cosigned", || {
         cosigned().is_some_and(|note| note.text().contains(&format!("\n{size}\n")))
     });
@@ -131,7 +131,7 @@ fn silent_witness_does_not_delay_another() {
     let _asked = silent.accept().unwrap();
     client.convene(DAY, "aurora");
     client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
-    let (began, size) = (Instant::now(), entries(client));
+    let (began, size) = (Instant::now(), client.log_entries().len());
     wait_until("the closed session is cosigned", || {
         checkpoint(client).is_some_and(|note| {
             note.cosigned_at(&witness.key).is_some() && note.text().contains(&format!("\n{size}\n"))
@@ -197,7 +197,7 @@ fn quorum_of_witnesses_by_others_is_counted_alike() {
     let ada = Author::join(client, "Ada");
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
     client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
-    let size = entries(client);
+    let size = client.log_entries().len();
     let cosigned = |note: &SignedNote| {
         let by = witnesses.iter().filter(|it| note.cosigned_at(&it.key).is_some());
         (by.count(), note.text().contains(&format!("\n{size}\n")))
@@ -261,7 +261,7 @@ fn witness_by_others_refuses_a_fork() {
         client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
     };
     file(&server.client);
-    let size = entries(&server.client);
+    let size = server.client.log_entries().len();
     wait_until("the closed session is cosigned", || {
         checkpoint(&server.client).is_some_and(|note| {
             note.cosigned_at(&witness.key).is_some() && note.text().contains(&format!("\n{size}\n"))
@@ -322,11 +322,6 @@ impl Drop for AicsWitness {
 }
 
 /// The number of entries of the log.
-fn entries(client: &Client) -> usize {
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    log["entries"].as_array().unwrap().len()
-}
-
 #[test]
 fn witnesses_are_checked_and_shown() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,11 +19,6 @@ fn withdraw(fixture: &Fixture, session: u64, body: &Value) -> Answer {
     fixture.client.operate(&format!("/sessions/{session}/withdraw"), body)
 }
 
-fn entries(fixture: &Fixture) -> Vec<Value> {
-    let log = fixture.client.get("/api/swarm/log?limit=1000").expect(200).json();
-    log["entries"].as_array().unwrap().clone()
-}
-
 /// In any state, and for good.
 fn withdrawn_session_is_not_found(backend: &Backend) {
     let fixture = Fixture::on(backend);
@@ -49,7 +44,7 @@ fn withdrawn_session_is_not_found(backend: &Backend) {
             .operate(&format!("/sessions/{id}/state"), &json!({ "state": "aggregated" }))
             .refused(404, "no such session");
 
-        let entry = entries(&fixture).pop().unwrap();
+        let entry = fixture.client.log_entries().pop().unwrap();
         assert_eq!(
             (&entry["kind"], &entry["act"], &entry["by"], &entry["note"]),
             (&json!("session"), &json!("withdrawn"), &json!("operator"), &json!("by mistake"))
@@ -91,11 +86,11 @@ fn session_with_takes_is_not_withdrawn(backend: &Backend) {
     let author = fixture.author();
     fixture.client.convene(DATE, "aurora");
     fixture.client.submit(&author, author.draft(DATE, "aurora")).expect(201);
-    let before = entries(&fixture);
+    let before = fixture.client.log_entries();
     let refused = withdraw(&fixture, 1, &json!({}));
     assert_eq!(refused.header("swarm-error"), Some("takes-on-file"));
     refused.refused(409, "takes are on file");
-    assert_eq!(entries(&fixture), before);
+    assert_eq!(fixture.client.log_entries(), before);
     fixture.client.get("/api/swarm/sessions/1").expect(200);
 }
 

@@ -161,11 +161,6 @@ fn receiver_of_the_operating_manual_accepts_what_is_genuine_alone() {
 }
 
 /// The exact texts of the log's entries.
-fn entries(client: &Client) -> Vec<Value> {
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    log["entries"].as_array().unwrap().clone()
-}
-
 #[test]
 fn events_are_delivered_once_in_order_and_signed() {
     let receiver = Receiver::start();
@@ -182,7 +177,7 @@ fn events_are_delivered_once_in_order_and_signed() {
     let logged: Vec<_> = seen.iter().filter(|it| it.event() != "application.received").collect();
     // What the log says, exactly.
     let log = client.get("/api/swarm/log?limit=1000").expect(200).text;
-    let all = entries(client);
+    let all = client.log_entries();
     assert_eq!(logged.len(), all.len(), "{:?}", receiver.events());
     for (delivery, entry) in logged.iter().zip(&all) {
         let body = delivery.json();
@@ -494,10 +489,7 @@ fn store_that_refuses_commits_is_told_and_when_it_is_accepted() {
     let desk = serve();
     desk.client.convene(DAY, "aurora");
     desk.client.convene("2026-11-22", "borealis");
-    wait_until("a checkpoint is signed", || {
-        let note = desk.client.get("/swarm/log/checkpoint").expect(200).text;
-        note.lines().nth(1) == Some("4")
-    });
+    desk.client.wait_until_all_is_signed();
     drop(desk);
     // Another store, while the file beside the key remembers the log.
     for file in ["swarm.db", "swarm.db-wal", "swarm.db-shm"] {
