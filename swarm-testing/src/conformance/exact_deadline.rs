@@ -9,7 +9,7 @@ use swarm_core::domain::Timestamp;
 use swarm_core::store::Records;
 
 /// The maximum duration of the test, in milliseconds.
-const MAX_MILLIS: i64 = 120_000;
+const MAX_MILLIS: i64 = 240_000;
 
 /// The maximum number of rounds in which some changes were committed and others were late.
 const MAX_TRIES: usize = 60;
