@@ -213,6 +213,11 @@ fn sessions(operator: &Operator<'_>) {
     operator.change("session withdraw 6");
     operator
         .change("session convene --subject aurora --date 2026-01-01 --closes 2026-01-01T12:00:00Z");
+    // The schedule closes the window, which is an entry of the log.
+    wait_until("the window is closed", || {
+        let session = json_of(&operator.run("session show 7 --json"));
+        session["session"]["state"] == "window_closed"
+    });
     operator.change("session question 7 --question Higher? --resolution Prices --resolves +7d");
     operator.change("session aggregate 7");
     operator.change("session outcome 7 -0.5 --source https://prices.example --note noon");
