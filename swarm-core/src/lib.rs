@@ -22,7 +22,8 @@
 //! ```
 //!
 //! The tenant comes from `Swarm::new(store, SystemEntropy).tenant(&"acme".parse()?)`. The daily
-//! committee (interface B) is independent and can be used alone: start at [`Committees`].
+//! committee (interface B) is independent and can be used alone: start at [`Committees`]. A host
+//! without committees can leave out the feature `committee`.
 //!
 //! # Modules
 //!
@@ -41,6 +42,8 @@
 //!
 //! - `service` (default): [`service`], [`store`] and [`wire`]. Without it, the crate is what a verifier or a client needs:
 //!   types, proofs, rules and the audit.
+//! - `committee` (default, implies `service`): the rules, the service, the queries and the answers of the daily committee. Without
+//!   it, its types and the reading of its records remain, because logs and dumps contain them.
 //! - `system-entropy` (default): [`SystemEntropy`], the randomness of the operating system.
 //!
 //! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository.
@@ -69,13 +72,15 @@ pub use domain::{
 #[cfg(feature = "system-entropy")]
 pub use proof::SystemEntropy;
 pub use proof::{Entropy, NoEntropy};
+#[cfg(feature = "committee")]
 pub use rules::committee::CommitteeRefusal;
 pub use rules::{PolicyKind, PolicyRefusal, Refusal, Rejection, Resource, Submission};
 #[cfg(feature = "service")]
 pub use service::{
-    Commit, CommittedRecord, CommitteeError, CommitteeTenant, Committees, Cursor, Error, FiledTake,
-    Follow, MAX_ACCEPTING, Mailer, Observer, Policy, PolicyQuestion, Round, SubmitError, Swarm,
-    Tenant,
+    Commit, CommittedRecord, Cursor, Error, FiledTake, Follow, MAX_ACCEPTING, Mailer, Observer,
+    Policy, PolicyQuestion, Round, SubmitError, Swarm, Tenant,
 };
+#[cfg(feature = "committee")]
+pub use service::{CommitteeError, CommitteeTenant, Committees};
 #[cfg(feature = "service")]
 pub use store::{Caller, Store, StoreError, StoreErrorKind};

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::store::Store;
-use swarm_core::{CommitteeTenant, Tenant, TenantId};
+use swarm_core::{Tenant, TenantId};
 
 /// The tenants that a server serves.
 ///
@@ -37,7 +37,10 @@ pub trait MaintainedTenant: Send + Sync + 'static {
     fn tenant(&self) -> &Tenant;
 
     /// The tenant's handle on interface B, if it has one.
-    fn committee(&self) -> Option<&CommitteeTenant>;
+    #[cfg(feature = "committee")]
+    fn committee(&self) -> Option<&swarm_core::CommitteeTenant> {
+        None
+    }
 
     /// The tenant's log, if it is signed.
     fn signed_log(&self) -> Option<&SignedLog> {
@@ -118,7 +121,8 @@ impl Directory for TenantList {
 #[derive(Debug)]
 pub struct ListedTenant {
     tenant: Tenant,
-    committee: Option<CommitteeTenant>,
+    #[cfg(feature = "committee")]
+    pub(crate) committee: Option<swarm_core::CommitteeTenant>,
     signed_log: Option<SignedLog>,
     schedule: Schedule,
 }
@@ -126,14 +130,13 @@ pub struct ListedTenant {
 impl ListedTenant {
     /// A tenant with interface A only, whose sessions operators convene, and whose log is not signed.
     pub fn new(tenant: Tenant) -> Self {
-        let schedule = Schedule::default();
-        Self { tenant, committee: None, signed_log: None, schedule }
-    }
-
-    /// Adds interface B.
-    #[must_use]
-    pub fn with_committee(self, committee: CommitteeTenant) -> Self {
-        Self { committee: Some(committee), ..self }
+        Self {
+            tenant,
+            #[cfg(feature = "committee")]
+            committee: None,
+            signed_log: None,
+            schedule: Schedule::default(),
+        }
     }
 
     /// Has the log signed.
@@ -158,7 +161,8 @@ impl MaintainedTenant for ListedTenant {
         &self.tenant
     }
 
-    fn committee(&self) -> Option<&CommitteeTenant> {
+    #[cfg(feature = "committee")]
+    fn committee(&self) -> Option<&swarm_core::CommitteeTenant> {
         self.committee.as_ref()
     }
 

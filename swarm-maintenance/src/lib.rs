@@ -21,6 +21,8 @@
 //! # }
 //! ```
 //!
+//! The feature `committee` (default) is [`GenerateBriefs`]. A host without committees can leave it out.
+//!
 //! [`Maintenance::run`] ends only when a job has panicked, for all tenants: keep its handle, and stop the server then,
 //! as `swarm serve` does. [`Maintenance::run_until`] also ends when it is asked to, after the rounds in progress.
 
@@ -30,6 +32,7 @@ struct Readme;
 
 mod acts;
 mod applications;
+#[cfg(feature = "committee")]
 mod briefs;
 mod clocks;
 mod directory;
@@ -54,6 +57,7 @@ use tokio::time::sleep;
 
 pub use acts::ForgetActs;
 pub use applications::{EraseApplications, ExpireApplications};
+#[cfg(feature = "committee")]
 pub use briefs::GenerateBriefs;
 pub use clocks::ClockCheck;
 pub use directory::{Directory, ListedTenant, MaintainedTenant, TenantList};
@@ -95,13 +99,13 @@ impl<D: Directory> Maintenance<D> {
     /// Mail is further work: see [`DeliverMail`] and [`LogQueuedMail`].
     pub fn new(directory: &Arc<D>, clocks: &Arc<ClockCheck>) -> Self {
         let directory = Arc::clone(directory);
-        let maintenance = Self { directory, jobs: Vec::new(), max_pause: PAUSE };
-        let [windows, sessions, briefs, applications, retention, acts] =
-            [clocks; 6].map(Arc::clone);
-        maintenance
+        let [windows, sessions, applications, retention, acts] = [clocks; 5].map(Arc::clone);
+        let maintenance = Self { directory, jobs: Vec::new(), max_pause: PAUSE }
             .with(move || Scheduled::new(CloseWindows::default(), &windows))
-            .with(move || Scheduled::new(FollowSchedule::default(), &sessions))
-            .with(move || Scheduled::new(GenerateBriefs::default(), &briefs))
+            .with(move || Scheduled::new(FollowSchedule::default(), &sessions));
+        #[cfg(feature = "committee")]
+        let maintenance = maintenance.generating_briefs(clocks);
+        maintenance
             .with(move || Scheduled::new(ExpireApplications::default(), &applications))
             .with(move || Scheduled::new(EraseApplications::default(), &retention))
             .with(move || Scheduled::new(ForgetActs::default(), &acts))

@@ -50,11 +50,6 @@ pub fn acceptance() -> Caution {
     Caution::irreversible("it counts as it is now, and the log keeps an entry of it for ever")
 }
 
-/// What the withdrawal of a day of the committee means.
-pub fn withdrawn_day() -> Caution {
-    Caution::irreversible("its briefs and its deadline are gone; its submissions stay on record")
-}
-
 /// Returns the expected members of a session that have not filed.
 pub fn missing(session: &Session, has_filed: impl Fn(&MemberId) -> bool) -> Vec<&MemberId> {
     let expected = session.roster.iter().flat_map(|roster| roster.expected());

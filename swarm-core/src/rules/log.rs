@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::domain::committee::CommitteeDay;
 use crate::domain::{
-    Actor, Attribution, CommitteeDayEntry, DayAct, Digest, EndorsedKey, Excuse, LogBefore,
-    LogEntry, LoggedSession, Member, MemberAct, MemberEntry, MemberId, MemberStatus, Memo, MemoAct,
-    MemoDraft, MemoEntry, MemoId, Operation, Regime, Session, SessionAct, SessionDraft,
-    SessionEntry, SessionId, Signal, Subject, SubjectId, SubjectSnapshotDraft, SubjectSnapshotId,
-    TakeId, TakeMarkAct, TakeMarkEntry, Timestamp,
+    Actor, Attribution, Digest, EndorsedKey, Excuse, LogBefore, LogEntry, LoggedSession, Member,
+    MemberAct, MemberEntry, MemberId, MemberStatus, Memo, MemoAct, MemoDraft, MemoEntry, MemoId,
+    Operation, Regime, Session, SessionAct, SessionDraft, SessionEntry, SessionId, Signal, Subject,
+    SubjectId, SubjectSnapshotDraft, SubjectSnapshotId, TakeId, TakeMarkAct, TakeMarkEntry,
+    Timestamp,
 };
 use crate::proof::note::VerifierKey;
 
@@ -219,25 +218,6 @@ pub fn store_accepted(before: LogBefore, by: &Actor) -> Act {
 /// Returns the act: an operator accepts the key that signs the log from now on.
 pub(crate) fn key_accepted(key: &VerifierKey, by: &Actor) -> Act {
     LogEntry::Operation(Operation::KeyAccepted { by: by.clone(), log_key: key.to_string() }).into()
-}
-
-/// Returns the act: a day of the committee is changed.
-pub(super) fn committee_day(act: DayAct, day: &CommitteeDay, by: &Actor) -> Act {
-    let generation = day.generation.as_ref();
-    let subject_id = match act {
-        DayAct::Subject => day.subject.as_ref(),
-        DayAct::Generated | DayAct::Synthesis | DayAct::Withdrawn => {
-            generation.map(|generation| &generation.subject_id)
-        }
-    };
-    LogEntry::CommitteeDay(CommitteeDayEntry {
-        act,
-        by: by.clone(),
-        date: day.date,
-        subject_id: subject_id.cloned(),
-        deadline_utc: generation.map(|generation| generation.deadline),
-    })
-    .into()
 }
 
 /// Returns the record of a session in the log, with digests in place of the fields that may be

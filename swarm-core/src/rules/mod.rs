@@ -6,6 +6,7 @@
     allow(dead_code, unused_imports, reason = "the service uses what a verifier does not")
 )]
 
+#[cfg(feature = "committee")]
 pub mod committee;
 
 mod aggregate;
@@ -46,9 +47,7 @@ pub use analysis::{
 };
 pub use body_shape::shape_fault;
 pub use brief::BriefFacts;
-pub use cautions::{
-    Caution, ChangedSession, acceptance, erasure, missing, replaced_credential, withdrawn_day,
-};
+pub use cautions::{Caution, ChangedSession, acceptance, erasure, missing, replaced_credential};
 pub use challenge::{
     CHALLENGE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot, ProvenChallenge,
 };

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::schedule_status::ScheduleStatus;
 use super::{Error, Tenant, WebhookStatus};
+use crate::domain::committee::CommitteeMemberId;
 use crate::domain::{
     Day, MailState, Member, MemberId, MemberState, Schedule, Seq, Session, SessionId, SessionState,
     SubjectId, Timestamp,
@@ -118,6 +119,22 @@ pub struct MailStatus {
     pub undeliverable: u64,
     /// When the oldest message that is still to be sent was queued.
     pub oldest: Option<Timestamp>,
+}
+
+/// Who filed on a day of the committee, without what.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct DayFiling {
+    /// The day.
+    pub date: Day,
+    /// The subject.
+    pub subject_id: SubjectId,
+    /// The deadline.
+    pub deadline_utc: Timestamp,
+    /// The members that filed.
+    pub filed: Vec<CommitteeMemberId>,
+    /// The active members that have not filed.
+    pub missing: Vec<CommitteeMemberId>,
 }
 
 impl Tenant {

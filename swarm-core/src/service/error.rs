@@ -1,7 +1,6 @@
 //! The error types of the service.
 
 use crate::proof::NoEntropy;
-use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
 use crate::store::StoreError;
 
@@ -33,10 +32,6 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
 /// The error of a submission.
 pub type SubmitError = Error<Rejection>;
 
-/// The error of a call to the committee. For a submission that could not be stored, the response
-/// says `failed to persist submission`.
-pub type CommitteeError = Error<CommitteeRefusal>;
-
 impl<R> Error<R> {
     /// Converts the refusal.
     pub fn map_refused<S>(self, map: impl FnOnce(R) -> S) -> Error<S> {
@@ -57,12 +52,6 @@ impl From<Refusal> for Error {
 impl From<Rejection> for SubmitError {
     fn from(rejection: Rejection) -> Self {
         Self::Refused(rejection)
-    }
-}
-
-impl From<CommitteeRefusal> for CommitteeError {
-    fn from(refusal: CommitteeRefusal) -> Self {
-        Self::Refused(refusal)
     }
 }
 

@@ -11,6 +11,7 @@ mod agenda;
 mod basis_cache;
 mod bundles;
 mod cautions;
+#[cfg(feature = "committee")]
 mod committee;
 mod desk_status;
 mod documents;
@@ -52,12 +53,13 @@ use crate::rules::{MailText, StandardMailText};
 use crate::store::{Countable, Readiness, Records, Store};
 
 pub use agenda::{Agenda, AgendaCode, AgendaItem, FineItem};
-pub use committee::{CommitteeTenant, Committees, DayFiling, Generated, Receipt};
+#[cfg(feature = "committee")]
+pub use committee::{CommitteeError, CommitteeTenant, Committees, Generated, Receipt};
 pub use desk_status::{
-    DeskStatus, LogStatus, MailStatus, MissingMember, ServerStatus, SessionStatus,
+    DayFiling, DeskStatus, LogStatus, MailStatus, MissingMember, ServerStatus, SessionStatus,
 };
 pub use documents::{MemoPage, SubjectPage, WriteOutcome};
-pub use error::{CommitteeError, Error, SubmitError, with_causes};
+pub use error::{Error, SubmitError, with_causes};
 pub use follow::{Cursor, Follow, FollowPage, FollowedEntry, FollowedRecord};
 pub use following::{Followed, LogFilter};
 pub use log::{LogEnd, LogPage, LogQuery, PageEntry};

@@ -10,10 +10,7 @@ use crate::domain::{
     Actor, LogEntry, Member, MemberId, Message, OperatorAct, Seq, Session, Take, TenantId,
 };
 use crate::rules::{Act, Convocation};
-use crate::store::{
-    self, Collection, CommitteeDayChange, CommitteeMemberChange, Document, MemberChange, Records,
-    StoreError, reply,
-};
+use crate::store::{self, Collection, Document, MemberChange, Records, StoreError, reply};
 
 /// A callback after commits of this process that the store has acknowledged, for counters and
 /// caches. Refusals and the commits of other servers are not reported.
@@ -59,16 +56,12 @@ impl<'a> Commit<'a> {
     }
 
     /// A commit of something that a member filed.
-    fn filed(record: CommittedRecord<'a>, event: &'static str) -> Self {
+    pub(super) fn filed(record: CommittedRecord<'a>, event: &'static str) -> Self {
         Self { record, act: Some(Cow::Borrowed(event)), entry: None, by: Some(Actor::MEMBER) }
     }
 
     pub(super) fn take(take: &'a Take) -> Self {
         Self::filed(CommittedRecord::Take(take), "take.filed")
-    }
-
-    pub(super) fn committee_take(take: &'a CommitteeTake) -> Self {
-        Self::filed(CommittedRecord::CommitteeTake(take), "committee-take.filed")
     }
 
     pub(super) fn convened(session: &'a Session, convocation: &Convocation) -> Self {
@@ -102,24 +95,14 @@ impl<'a> Commit<'a> {
         Self::logged(CommittedRecord::Document(collection, document), entry.as_deref())
     }
 
-    pub(super) fn committee_day(change: &'a CommitteeDayChange) -> Self {
-        let entry = change.act.known().map(|entry| &**entry);
-        Self::logged(CommittedRecord::CommitteeDay(&change.day), entry)
-    }
-
-    pub(super) fn committee_member(change: &'a CommitteeMemberChange) -> Self {
-        let CommitteeMemberChange { member, operator_act, .. } = change;
-        Self::acted(CommittedRecord::CommitteeMember(member), None, operator_act.as_ref())
-    }
-
     /// A commit with its entry in the log.
-    fn logged(record: CommittedRecord<'a>, entry: Option<&LogEntry>) -> Self {
+    pub(super) fn logged(record: CommittedRecord<'a>, entry: Option<&LogEntry>) -> Self {
         let act = entry.map(|entry| Cow::Owned(entry.event()));
         Self { record, act, entry: None, by: entry.and_then(LogEntry::by).cloned() }
     }
 
     /// A commit with its entry in the log, or else the act of the operator who made it.
-    fn acted(
+    pub(super) fn acted(
         record: CommittedRecord<'a>,
         entry: Option<&LogEntry>,
         operator_act: Option<&OperatorAct>,

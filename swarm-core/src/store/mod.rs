@@ -12,6 +12,7 @@
 //! memo, after an error may get two. The suites in `swarm_testing` test a backend, and the records in it.
 
 pub mod backend;
+#[cfg(feature = "committee")]
 mod committee;
 mod documents;
 mod error;
@@ -34,6 +35,7 @@ mod webhooks;
 pub use async_trait::async_trait;
 
 pub use backend::{Changes, Readiness};
+#[cfg(feature = "committee")]
 pub use committee::{CommitteeFiled, CommitteeSessionQuery, CommitteeTakesQuery};
 pub use documents::{
     Collection, Document, DocumentDraft, DocumentGuard, DocumentPage, DocumentQuery, Held, Put,
@@ -61,6 +63,7 @@ pub use transfer::{Restored, Stored, StoredDocument, TenantHead, restored_attemp
 pub use webhooks::{DeliveryQuery, WebhookBasis};
 
 // The facts that a store loads for the rules, and the changes that it commits.
+#[cfg(feature = "committee")]
 pub use crate::rules::committee::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiling, CommitteeMemberChange,
 };

@@ -2,33 +2,19 @@
 
 use serde::Serialize;
 
-use super::answer::plain_error;
 use super::{Answer, Problem};
 use crate::domain::{MemberId, TakeId};
-use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{Refusal, Rejection};
-use crate::service::{CommitteeError, Error, SubmitError};
+use crate::service::{Error, SubmitError};
 use crate::store::StoreError;
 
 /// The error text when the store did not answer; status 503.
-const UNAVAILABLE: &str = "store unavailable";
+pub(super) const UNAVAILABLE: &str = "store unavailable";
 
 /// The error text when nothing was committed because of concurrent changes; status 503.
 const CONTENDED: &str = "too busy";
 
-/// The error text when a submission to the committee could not be stored; status 500.
-const NOT_PERSISTED: &str = "failed to persist submission";
-
 impl Answer {
-    /// The response to a failed submission to the committee: the refusal, or 500 when the outcome
-    /// is unknown.
-    pub fn of_submission(error: &CommitteeError) -> Self {
-        match error {
-            CommitteeError::Refused(refusal) => refusal.into(),
-            _ => plain_error(NOT_PERSISTED, Problem::NotPersisted),
-        }
-    }
-
     /// The response when a store is not ready. It contains the cause if that cannot reveal a host
     /// or a secret.
     pub fn not_ready(error: &StoreError) -> Self {
@@ -131,29 +117,6 @@ impl From<&SubmitError> for Answer {
             SubmitError::Refused(rejection) => rejection.into(),
             SubmitError::Store(error) => Self::of_store(error),
             _ => Self::unavailable(),
-        }
-    }
-}
-
-impl From<&CommitteeRefusal> for Answer {
-    fn from(refusal: &CommitteeRefusal) -> Self {
-        #[derive(Serialize)]
-        struct Detailed {
-            error: String,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            detail: Option<String>,
-        }
-        let body = Detailed { error: refusal.to_string(), detail: refusal.detail() };
-        Self::error(refusal.into(), &body)
-    }
-}
-
-/// For all calls except submissions: see [`Answer::of_submission`].
-impl From<&CommitteeError> for Answer {
-    fn from(error: &CommitteeError) -> Self {
-        match error {
-            CommitteeError::Refused(refusal) => refusal.into(),
-            _ => plain_error(UNAVAILABLE, Problem::Unavailable),
         }
     }
 }

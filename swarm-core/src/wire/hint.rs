@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use crate::domain::json::{self, ErrorPosition, Json, NotJson};
 use crate::domain::{Day, Invalid, PublicKey, Stance, SubjectId};
-use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{
     ClaimFault, MAX_SESSIONS_NAMED, QuotaReached, Refusal, RosterNotice, shape_fault,
 };
@@ -16,7 +15,7 @@ const MAX_QUOTED: usize = 40;
 const MAX_PARAMETERS_NAMED: usize = 4;
 
 /// The hint for a body that is not JSON.
-const NOT_JSON: &str = "body: must be one JSON text in UTF-8";
+pub(super) const NOT_JSON: &str = "body: must be one JSON text in UTF-8";
 
 /// The hint for a wrong signature.
 const DIAGNOSE: &str = "POST the same body to /api/swarm/diagnose";
@@ -43,37 +42,6 @@ pub fn hint_quoting(refusal: &Refusal, body: &[u8]) -> Option<String> {
         Refusal::ClaimRefused(fault) => Some(claim_hint(fault)),
         _ => None,
     }
-}
-
-/// Returns the hint for a refusal of the committee, if it has one: a line of printable ASCII.
-pub fn committee_hint(refusal: &CommitteeRefusal) -> Option<String> {
-    match refusal {
-        // Where the fault is can only be said of the body.
-        CommitteeRefusal::InvalidJson => Some(NOT_JSON.to_owned()),
-        _ => committee_hint_quoting(refusal, b""),
-    }
-}
-
-/// Like [`committee_hint`], with what the refused field was in this body.
-pub fn committee_hint_quoting(refusal: &CommitteeRefusal, body: &[u8]) -> Option<String> {
-    let (field, rule) = match refusal {
-        CommitteeRefusal::InvalidJson => {
-            return Json::read(body).err().map(|fault| json_hint(&fault));
-        }
-        CommitteeRefusal::InvalidSubmission(invalid) => return Some(field_hint(invalid, body)),
-        CommitteeRefusal::QuotaReached(reached) => return Some(quota_hint(reached)),
-        CommitteeRefusal::BadStance => ("stance", refusal.detail()?),
-        CommitteeRefusal::BadConfidence => ("confidence", refusal.detail()?),
-        CommitteeRefusal::BodyTooShort | CommitteeRefusal::BodyTooLong => {
-            ("body", refusal.detail()?)
-        }
-        CommitteeRefusal::MissingStanceLine => {
-            return refusal.detail().map(|rule| format!("body: {}", printable(&rule)));
-        }
-        _ => return None,
-    };
-    let rule = rule.strip_prefix(field).map(|rule| rule.trim_start().to_owned()).unwrap_or(rule);
-    Some(field_hint(&Invalid { field, rule }, body))
 }
 
 /// The signed text of an application contains the key as it was sent. If that is not a valid key, no
@@ -147,7 +115,7 @@ fn claim_hint(fault: &ClaimFault) -> String {
     text.to_owned()
 }
 
-fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
+pub(super) fn quota_hint(QuotaReached { quota, retry_after }: &QuotaReached) -> String {
     format!("{quota}: quota reached, try again in {retry_after} s")
 }
 
@@ -237,11 +205,6 @@ mod tests {
         assert_eq!(hint(&refusal).as_deref(), Some(rule));
         assert_eq!(hint(&Refusal::BadSignature).as_deref(), Some(DIAGNOSE));
         assert_eq!(hint(&Refusal::WindowClosed), None);
-        let trailer = committee_hint(&CommitteeRefusal::MissingStanceLine).unwrap();
-        assert!(trailer.starts_with("body: the last line must be STANCE: "), "{trailer}");
-        assert_eq!(committee_hint(&CommitteeRefusal::InvalidJson).as_deref(), Some(NOT_JSON));
-        let fault = committee_hint_quoting(&CommitteeRefusal::InvalidJson, b"{,").unwrap();
-        assert!(fault.starts_with(&format!("{NOT_JSON}, see ")), "{fault}");
     }
 
     #[test]

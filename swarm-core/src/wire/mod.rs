@@ -19,6 +19,7 @@
 //! [`Answer::ok`]. The front end sets the headers: content type `application/json`, and
 //! `Link: …; rel="original"` for the [`original`](crate::Rejection::original) of a rejection.
 
+#[cfg(feature = "committee")]
 pub mod committee;
 pub mod desk;
 pub mod documents;
@@ -37,6 +38,8 @@ mod problem;
 mod request_error;
 
 pub use answer::Answer;
-pub use hint::{committee_hint, committee_hint_quoting, hint, hint_quoting, parameters_hint};
+#[cfg(feature = "committee")]
+pub use committee::{committee_hint, committee_hint_quoting};
+pub use hint::{hint, hint_quoting, parameters_hint};
 pub use problem::{Audience, Problem};
 pub use request_error::RequestError;

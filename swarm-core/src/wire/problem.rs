@@ -1,6 +1,5 @@
 //! The codes of the errors: a stable word for each, and what to do (API.md, 1.2).
 
-use crate::rules::committee::CommitteeRefusal;
 use crate::rules::{PolicyKind, Refusal, Rejection};
 
 /// The clients that can get an error.
@@ -211,32 +210,6 @@ impl From<&Rejection> for Problem {
     }
 }
 
-impl From<&CommitteeRefusal> for Problem {
-    fn from(refusal: &CommitteeRefusal) -> Self {
-        match refusal {
-            CommitteeRefusal::InvalidJson => Self::InvalidJson,
-            CommitteeRefusal::BadStance => Self::BadStance,
-            CommitteeRefusal::BadConfidence => Self::BadConfidence,
-            CommitteeRefusal::BodyTooShort => Self::BodyTooShort,
-            CommitteeRefusal::BodyTooLong => Self::BodyTooLong,
-            CommitteeRefusal::MissingStanceLine => Self::MissingStanceLine,
-            CommitteeRefusal::MissingKey => Self::MissingKey,
-            CommitteeRefusal::InvalidKey => Self::InvalidKey,
-            CommitteeRefusal::NotActive => Self::NotActive,
-            CommitteeRefusal::NoBrief => Self::NoBrief,
-            CommitteeRefusal::WindowClosed => Self::WindowClosed,
-            CommitteeRefusal::InvalidSubmission(_) => Self::InvalidSubmission,
-            CommitteeRefusal::InvalidRequest(_) => Self::InvalidRequest,
-            CommitteeRefusal::MissingAdminToken => Self::AdminToken,
-            CommitteeRefusal::NotForRole => Self::NotForRole,
-            CommitteeRefusal::QuotaReached(_) => Self::QuotaReached,
-            CommitteeRefusal::NotFound(_) => Self::NotFound,
-            CommitteeRefusal::MemberExists(_) => Self::MemberExists,
-            CommitteeRefusal::NoSubject => Self::NoSubject,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -247,7 +220,6 @@ mod tests {
 
     #[test]
     fn texts_are_those_of_the_errors() {
-        use CommitteeRefusal as C;
         use Refusal as R;
         let invalid = || Invalid::missing("memberId");
         for refusal in [
@@ -284,26 +256,6 @@ mod tests {
             R::RosterFrozen,
             R::BriefPublished,
             R::NoRoster,
-        ] {
-            assert_eq!(Problem::from(&refusal).text(), Some(&*refusal.to_string()));
-        }
-        for refusal in [
-            C::InvalidJson,
-            C::BadStance,
-            C::BadConfidence,
-            C::BodyTooShort,
-            C::BodyTooLong,
-            C::MissingStanceLine,
-            C::MissingKey,
-            C::InvalidKey,
-            C::NotActive,
-            C::NoBrief,
-            C::WindowClosed,
-            C::InvalidSubmission(invalid()),
-            C::InvalidRequest(invalid()),
-            C::MissingAdminToken,
-            C::NotForRole,
-            C::NoSubject,
         ] {
             assert_eq!(Problem::from(&refusal).text(), Some(&*refusal.to_string()));
         }

@@ -294,7 +294,7 @@ pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
     let WithdrawalOrder { date } = request.committee_operator_fields(WithdrawalOrder::read)?;
     request.committee()?.withdraw(date, request.by()?).await?;
     let answer = Answer::from(wire::committee::written());
-    Ok(answer.with_cautions(vec![rules::withdrawn_day()]))
+    Ok(answer.with_cautions(vec![rules::committee::withdrawn_day()]))
 }
 
 fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {

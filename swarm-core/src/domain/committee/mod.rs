@@ -23,4 +23,4 @@ pub use member::{
 };
 pub use settings::{CommitteeSettings, KeyPrefix};
 pub use stance::CommitteeStance;
-pub use take::{CommitteeDraft, CommitteeTake, Model};
+pub use take::{CommitteeDraft, CommitteeTake, Model, UncommittedTake};

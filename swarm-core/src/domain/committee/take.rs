@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{CommitteeBody, CommitteeMemberId, CommitteeStance};
+use crate::domain::json;
 use crate::domain::text::text;
 use crate::domain::{Confidence, Day, Invalid, SubjectId, Timestamp};
 
@@ -48,4 +49,62 @@ pub struct CommitteeTake {
     pub generated_at: Timestamp,
     /// The time of the commit, by the store's clock.
     pub received_at: Timestamp,
+}
+
+/// A submission with its author and its session: a take without the times that its commit assigns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UncommittedTake {
+    /// The author.
+    pub member_id: CommitteeMemberId,
+    /// The day of its session.
+    pub date: Day,
+    /// The subject of its session.
+    pub subject_id: SubjectId,
+    /// What was sent.
+    pub draft: CommitteeDraft,
+}
+
+impl UncommittedTake {
+    /// Returns the JSON text of the record without the fields that the commit adds: `received_at`,
+    /// and `generated_at` if not given.
+    pub fn text(&self) -> String {
+        #[derive(Serialize)]
+        struct Text<'a> {
+            member_id: &'a CommitteeMemberId,
+            date: Day,
+            subject_id: &'a SubjectId,
+            stance: CommitteeStance,
+            confidence: Confidence,
+            body: &'a CommitteeBody,
+            model: Option<&'a Model>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            generated_at: Option<Timestamp>,
+        }
+        json::write(&Text {
+            member_id: &self.member_id,
+            date: self.date,
+            subject_id: &self.subject_id,
+            stance: self.draft.stance,
+            confidence: self.draft.confidence,
+            body: &self.draft.body,
+            model: self.draft.model.as_ref(),
+            generated_at: self.draft.generated_at,
+        })
+    }
+
+    /// Returns the record to store, with the time that the commit assigned.
+    pub fn committed(&self, received_at: Timestamp) -> CommitteeTake {
+        let Self { member_id, date, subject_id, draft } = self.clone();
+        CommitteeTake {
+            member_id,
+            date,
+            subject_id,
+            stance: draft.stance,
+            confidence: draft.confidence,
+            body: draft.body,
+            model: draft.model,
+            generated_at: draft.generated_at.unwrap_or(received_at),
+            received_at,
+        }
+    }
 }

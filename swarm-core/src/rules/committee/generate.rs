@@ -8,9 +8,10 @@ use crate::domain::committee::{
     CommitteeBrief, CommitteeBriefContent, CommitteeDay, CommitteeSettings, CommitteeTake,
     Generation, GenerationOrder, Synthesis,
 };
-use crate::domain::{Actor, Day, DayAct, Subject, SubjectId, Timestamp, Version};
-use crate::rules::log::{self, Act};
-use crate::rules::{Resource, Versioned};
+use crate::domain::{
+    Actor, CommitteeDayEntry, Day, DayAct, LogEntry, Subject, SubjectId, Timestamp, Version,
+};
+use crate::rules::{Act, Caution, Resource, Versioned};
 
 /// A change of a day of the committee.
 #[derive(Clone, Debug)]
@@ -44,7 +45,7 @@ impl KnownDay {
     }
 
     fn change(&self, day: CommitteeDay, act: DayAct, by: &Actor) -> CommitteeDayChange {
-        let act = log::committee_day(act, &day, by);
+        let act = act_on(act, &day, by);
         CommitteeDayChange { day, expected: self.version, briefs: None, act }
     }
 }
@@ -248,8 +249,13 @@ pub fn withdraw(day: &KnownDay, by: &Actor) -> Result<CommitteeDayChange, Commit
         day: CommitteeDay { generation: None, synthesis: None, subject: None, ..known.clone() },
         expected: day.version,
         briefs: Some(Vec::new()),
-        act: log::committee_day(DayAct::Withdrawn, known, by),
+        act: act_on(DayAct::Withdrawn, known, by),
     })
+}
+
+/// What the withdrawal of a day of the committee means.
+pub fn withdrawn_day() -> Caution {
+    Caution::irreversible("its briefs and its deadline are gone; its submissions stay on record")
 }
 
 /// Sets the subject of a day. Existing briefs stay until they are generated again.
@@ -274,4 +280,23 @@ pub fn set_synthesis(
     let known = CommitteeDay::clone(&day.record);
     let set = CommitteeDay { synthesis: Some(synthesis.clone()), ..known };
     Ok(day.change(set, DayAct::Synthesis, by))
+}
+
+/// Returns the act: a day of the committee is changed.
+fn act_on(act: DayAct, day: &CommitteeDay, by: &Actor) -> Act {
+    let generation = day.generation.as_ref();
+    let subject_id = match act {
+        DayAct::Subject => day.subject.as_ref(),
+        DayAct::Generated | DayAct::Synthesis | DayAct::Withdrawn => {
+            generation.map(|generation| &generation.subject_id)
+        }
+    };
+    LogEntry::CommitteeDay(CommitteeDayEntry {
+        act,
+        by: by.clone(),
+        date: day.date,
+        subject_id: subject_id.cloned(),
+        deadline_utc: generation.map(|generation| generation.deadline),
+    })
+    .into()
 }

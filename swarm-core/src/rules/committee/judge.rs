@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use super::CommitteeRefusal;
 use crate::domain::committee::{
     CommitteeBody, CommitteeDay, CommitteeDraft, CommitteeMember, CommitteeMemberId,
-    CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model,
+    CommitteeStance, CommitteeStatus, CommitteeTake, Generation, KeyPrefix, Model, UncommittedTake,
 };
-use crate::domain::json::{self, Json, Object};
+use crate::domain::json::{Json, Object};
 use crate::domain::{AttemptId, Confidence, Day, Invalid, SubjectId, Timestamp, Version};
 use crate::proof::ApiKey;
 use crate::rules::Versioned;
@@ -29,11 +27,10 @@ pub struct CommitteeBasis {
 /// it, so a store cannot receive a take that was not checked.
 #[derive(Clone, Debug)]
 pub struct CommitteeFiling {
-    draft: CommitteeDraft,
+    take: UncommittedTake,
     attempt: AttemptId,
-    member: (CommitteeMemberId, Version),
-    session: (Day, Version),
-    subject_id: SubjectId,
+    member_version: Version,
+    session_version: Version,
     commit_deadline: Timestamp,
     quota: Option<u32>,
 }
@@ -57,12 +54,12 @@ impl CommitteeFiling {
 
     /// Guard: the member, at this version.
     pub fn member(&self) -> (&CommitteeMemberId, Version) {
-        (&self.member.0, self.member.1)
+        (&self.take.member_id, self.member_version)
     }
 
     /// Guard: the day, at this version.
     pub fn session(&self) -> (Day, Version) {
-        self.session
+        (self.take.date, self.session_version)
     }
 
     /// Guard: the last time at which it may be committed, by the store's clock.
@@ -72,55 +69,28 @@ impl CommitteeFiling {
 
     /// Returns the subject of the session.
     pub fn subject_id(&self) -> &SubjectId {
-        &self.subject_id
+        &self.take.subject_id
     }
 
     /// When the take was written; `None` if not given. Then the time of the commit is stored.
     pub fn generated_at(&self) -> Option<Timestamp> {
-        self.draft.generated_at
+        self.take.draft.generated_at
+    }
+
+    /// Returns the submission, with its author and its session.
+    pub fn uncommitted(&self) -> &UncommittedTake {
+        &self.take
     }
 
     /// Returns the JSON text of the record without the fields that the commit adds: `received_at`,
     /// and `generated_at` if not given.
     pub fn text(&self) -> String {
-        #[derive(Serialize)]
-        struct Text<'a> {
-            member_id: &'a CommitteeMemberId,
-            date: Day,
-            subject_id: &'a SubjectId,
-            stance: CommitteeStance,
-            confidence: Confidence,
-            body: &'a CommitteeBody,
-            model: Option<&'a Model>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            generated_at: Option<Timestamp>,
-        }
-        json::write(&Text {
-            member_id: &self.member.0,
-            date: self.session.0,
-            subject_id: &self.subject_id,
-            stance: self.draft.stance,
-            confidence: self.draft.confidence,
-            body: &self.draft.body,
-            model: self.draft.model.as_ref(),
-            generated_at: self.draft.generated_at,
-        })
+        self.take.text()
     }
 
     /// Returns the record to store, with the time that the commit assigned.
     pub fn take(&self, received_at: Timestamp) -> CommitteeTake {
-        let draft = self.draft.clone();
-        CommitteeTake {
-            member_id: self.member.0.clone(),
-            date: self.session.0,
-            subject_id: self.subject_id.clone(),
-            stance: draft.stance,
-            confidence: draft.confidence,
-            body: draft.body,
-            model: draft.model,
-            generated_at: draft.generated_at.unwrap_or(received_at),
-            received_at,
-        }
+        self.take.committed(received_at)
     }
 }
 
@@ -144,11 +114,15 @@ pub fn judge(
         return Err(CommitteeRefusal::WindowClosed);
     }
     Ok(CommitteeFiling {
-        draft,
+        take: UncommittedTake {
+            member_id: member.record.id.clone(),
+            date: day.record.date,
+            subject_id: generation.subject_id.clone(),
+            draft,
+        },
         attempt,
-        member: (member.record.id.clone(), member.version),
-        session: (day.record.date, day.version),
-        subject_id: generation.subject_id.clone(),
+        member_version: member.version,
+        session_version: day.version,
         commit_deadline: generation.deadline,
         quota: None,
     })

@@ -9,7 +9,7 @@ mod refusal;
 mod sessions;
 
 pub use compose::{BriefSource, MemberSource};
-pub use generate::{CommitteeDayChange, KnownDay, NewBriefs};
+pub use generate::{CommitteeDayChange, KnownDay, NewBriefs, withdrawn_day};
 pub use judge::{CommitteeBasis, CommitteeFiling};
 pub use members::CommitteeMemberChange;
 pub use refusal::CommitteeRefusal;

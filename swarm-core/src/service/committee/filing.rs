@@ -2,29 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use super::{CommitteeError, CommitteeTenant};
-use crate::domain::committee::{CommitteeMemberId, CommitteeStatus};
-use crate::domain::{Day, SubjectId, Timestamp};
+use crate::domain::Day;
+use crate::domain::committee::CommitteeStatus;
 use crate::rules::Resource;
 use crate::rules::committee::CommitteeRefusal;
-
-/// Who filed on a day of the committee, without what.
-#[derive(Clone, Debug, Serialize)]
-#[non_exhaustive]
-pub struct DayFiling {
-    /// The day.
-    pub date: Day,
-    /// The subject.
-    pub subject_id: SubjectId,
-    /// The deadline.
-    pub deadline_utc: Timestamp,
-    /// The members that filed.
-    pub filed: Vec<CommitteeMemberId>,
-    /// The active members that have not filed.
-    pub missing: Vec<CommitteeMemberId>,
-}
+use crate::service::DayFiling;
 
 impl CommitteeTenant {
     /// Returns who filed on a day, before its deadline too.

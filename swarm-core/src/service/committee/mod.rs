@@ -21,17 +21,26 @@ use crate::rules::{Quota, QuotaReached, Resource, Versioned};
 
 use super::observer::{Observation, TenantObserver};
 use super::retries::until_committed;
-use super::{Commit, CommitTask, CommitteeError, Observer};
+use super::{Commit, CommitTask, CommittedRecord, Error, Observer};
 use crate::store::{
     self, Collection, CommitteeDayChange, CommitteeFiled, CommitteeMemberChange,
     CommitteeSessionQuery, CommitteeTakesQuery, Records, Saved, Store,
 };
 
-pub use filing::DayFiling;
 pub use generation::Generated;
 
 /// The number of days whose takes a list loads at a time, to bound its memory.
 const DAYS_PER_BATCH: usize = 8;
+
+/// The error of a call to the committee. For a submission that could not be stored, the response
+/// says `failed to persist submission`.
+pub type CommitteeError = Error<CommitteeRefusal>;
+
+impl From<CommitteeRefusal> for CommitteeError {
+    fn from(refusal: CommitteeRefusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
 
 /// The committees of all tenants, served by one store.
 #[derive(Clone)]
@@ -484,5 +493,21 @@ fn receipt(take: &CommitteeTake) -> Receipt {
 impl fmt::Debug for CommitteeTenant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CommitteeTenant").field("id", self.id()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Commit<'a> {
+    fn committee_take(take: &'a CommitteeTake) -> Self {
+        Self::filed(CommittedRecord::CommitteeTake(take), "committee-take.filed")
+    }
+
+    fn committee_day(change: &'a CommitteeDayChange) -> Self {
+        let entry = change.act.known().map(|entry| &**entry);
+        Self::logged(CommittedRecord::CommitteeDay(&change.day), entry)
+    }
+
+    fn committee_member(change: &'a CommitteeMemberChange) -> Self {
+        let CommitteeMemberChange { member, operator_act, .. } = change;
+        Self::acted(CommittedRecord::CommitteeMember(member), None, operator_act.as_ref())
     }
 }

@@ -1,8 +1,9 @@
-//! The daily committee.
+//! The daily committee: its queries and its commits.
 
 use std::sync::Arc;
 
-use super::rows::{Outcome, part, read_whole, time, versioned, whole};
+use super::committee_rows::{brief_columns, day_columns, member_columns, read_take, take_columns};
+use super::rows::{Outcome, read_whole, versioned, whole};
 use super::tables::{
     COMMITTEE_TAKES, committee_briefs, committee_days, committee_members, committee_takes,
 };
@@ -10,12 +11,10 @@ use super::{Answers, Change, Made, Records, acts, unexpected};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use crate::domain::json::Json;
 use crate::domain::{ApiKeyHash, Day, Timestamp};
-use crate::records::Record as _;
 use crate::rules::Versioned;
 use crate::store::backend::{
-    Append, Body, Check, CommitId, Parts, Query, Range, Repetition, Row, Term, Value, Write,
+    Append, Body, Check, CommitId, Query, Range, Repetition, Term, Value, Write,
 };
 use crate::store::{
     CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling, CommitteeMemberChange,
@@ -174,7 +173,7 @@ impl Records {
             Write::Insert {
                 table: &committee_takes::TABLE,
                 columns,
-                body: Body::of(Filled(filing.clone())),
+                body: Body::of(filing.uncommitted().clone()),
             },
         ];
         let (checks, outcomes): (Vec<_>, Vec<_>) = guards.into_iter().unzip();
@@ -255,66 +254,4 @@ fn generated(query: &CommitteeSessionQuery) -> Range {
         limit: *limit,
         ..Range::index(&committee_days::TABLE, index, prefix)
     }
-}
-
-pub(super) fn member_columns(member: &CommitteeMember) -> Vec<Value> {
-    vec![member.id.as_str().into(), member.key.as_bytes().as_slice().into()]
-}
-
-pub(super) fn day_columns(day: &CommitteeDay) -> Vec<Value> {
-    let made = day.generation.as_ref();
-    vec![
-        day.date.to_string().into(),
-        made.map(|_| 1_u64).into(),
-        made.map(|made| made.subject_id.as_str()).into(),
-    ]
-}
-
-pub(super) fn brief_columns(date: Day, brief: &CommitteeBrief) -> Vec<Value> {
-    vec![date.to_string().into(), brief.member_id.as_str().into()]
-}
-
-pub(super) fn take_columns(
-    take: &CommitteeTake,
-    attempt: [u8; 16],
-    id: Term,
-    received_at: Term,
-    is_current: bool,
-) -> Vec<Term> {
-    vec![
-        id,
-        take.date.to_string().into(),
-        take.member_id.as_str().into(),
-        take.subject_id.as_str().into(),
-        attempt.as_slice().into(),
-        received_at,
-        is_current.then_some(1_u64).into(),
-    ]
-}
-
-/// A submission without the time that its commit assigned.
-struct Filled(CommitteeFiling);
-
-impl Parts for Filled {
-    fn part(&self, position: usize) -> Option<std::borrow::Cow<'_, str>> {
-        (position == committee_takes::RECORD).then(|| self.0.text().into())
-    }
-}
-
-/// Reads a submission.
-pub(super) fn read_take(row: &Row) -> Outcome<Arc<CommitteeTake>> {
-    row.body.value(|| {
-        let received_at = time(row, committee_takes::RECEIVED_AT)?;
-        if let Some(Filled(filing)) = row.body.source() {
-            return Ok(Arc::new(filing.take(received_at)));
-        }
-        let mut fields = Json::read(part(row, committee_takes::RECORD)?.as_bytes())?.into_object();
-        fields.set("received_at", Json::Text(received_at.to_string()));
-        Ok(Arc::new(CommitteeTake::read(&mut fields)?))
-    })
-}
-
-/// The day of a brief.
-pub(super) fn day_of_brief(row: &Row) -> Outcome<Day> {
-    Ok(Day::parse(super::rows::text(row, committee_briefs::DATE)?)?)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::rows::{Outcome, number};
 use super::tables::{committee_takes, takes, tiles, trees};
-use super::{Change, Records, acts, committee, takes as take_rows};
+use super::{Change, Records, acts, committee_rows, takes as take_rows};
 use crate::domain::{LogEntry, LogRow, Logged, Seq, SessionId};
 use crate::proof::opening_entry;
 use crate::proof::tile::TileId;
@@ -187,7 +187,7 @@ fn referring(entry: &Entry, reference: &Reference, unsealed: bool) -> Outcome<Lo
     };
     let row = row.as_ref().ok_or_else(missing)?;
     if **table == committee_takes::TABLE {
-        return Ok(Logged::CommitteeTake(committee::read_take(row)?));
+        return Ok(Logged::CommitteeTake(committee_rows::read_take(row)?));
     }
     debug_assert_eq!(**table, takes::TABLE);
     if entry.body.part(0).is_none() {

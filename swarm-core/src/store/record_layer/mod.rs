@@ -6,7 +6,9 @@
 mod acts;
 mod commit;
 mod commit_id;
+#[cfg(feature = "committee")]
 mod committee;
+mod committee_rows;
 mod counts;
 mod documents;
 mod dry_run;

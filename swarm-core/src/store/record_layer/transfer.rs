@@ -9,7 +9,7 @@ use super::tables::{
     committee_members, committee_takes, documents, documents_sequence, members, messages, sessions,
     takes,
 };
-use super::{Answers, Store, acts, committee, log, outbox};
+use super::{Answers, Store, acts, committee_rows, log, outbox};
 use crate::domain::{
     LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, StoredTake, Take, TenantId,
 };
@@ -198,7 +198,7 @@ fn stored(stage: Stage, row: &Row) -> Outcome<Stored> {
         Stage::CommitteeMembers => Stored::CommitteeMember(read_whole(row)?),
         Stage::CommitteeDays => Stored::CommitteeDay(read_whole(row)?),
         Stage::CommitteeBriefs => {
-            Stored::CommitteeBrief(committee::day_of_brief(row)?, read_whole(row)?)
+            Stored::CommitteeBrief(committee_rows::day_of_brief(row)?, read_whole(row)?)
         }
         Stage::Head | Stage::Members | Stage::Log => Stored::Member(read_whole(row)?),
     })
@@ -298,17 +298,17 @@ impl Restoring {
             }
             Stored::CommitteeMember(member) => items.push(insert(
                 &committee_members::TABLE,
-                committee::member_columns(&member),
+                committee_rows::member_columns(&member),
                 whole((*member).clone()),
             )),
             Stored::CommitteeDay(day) => items.push(insert(
                 &committee_days::TABLE,
-                committee::day_columns(&day),
+                committee_rows::day_columns(&day),
                 whole((*day).clone()),
             )),
             Stored::CommitteeBrief(date, brief) => items.push(insert(
                 &committee_briefs::TABLE,
-                committee::brief_columns(date, &brief),
+                committee_rows::brief_columns(date, &brief),
                 whole((*brief).clone()),
             )),
             Stored::Log(row) => self.log(row, items)?,
@@ -367,7 +367,7 @@ impl Restoring {
                 let (column, value) = (committee_takes::CURRENT, Value::Null.into());
                 items.push(Item::Write(Write::Set { range, column, value }));
                 let attempt = restored_attempt(id).0;
-                let columns = committee::take_columns(
+                let columns = committee_rows::take_columns(
                     &take,
                     attempt,
                     id.into(),

@@ -1,17 +1,21 @@
 //! Responses of the daily committee (API.md, 8), except brief files, which
 //! [`CommitteeBrief::text`](crate::domain::committee::CommitteeBrief::text) writes.
 
+mod errors;
+
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Answer;
-use super::answer::Nothing;
 use crate::domain::committee::{CommitteeMember, CommitteeMemberId, CommitteeStatus, Voice};
 use crate::domain::{Lens, Name};
 use crate::proof::ApiKey;
 use crate::rules::committee::SessionLine;
 use crate::service::{Generated, Receipt};
+use crate::wire::Answer;
+use crate::wire::answer::Nothing;
+
+pub use errors::{committee_hint, committee_hint_quoting};
 
 /// Returns the response with the receipt of a committed submission: `{ok, …receipt}`.
 pub fn filed(receipt: &Receipt) -> Answer {
