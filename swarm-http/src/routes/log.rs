@@ -24,7 +24,7 @@ use crate::tenants::Role;
 const MAX_WAIT: u64 = 60;
 
 /// What the log is asked for: where it begins, which entries, how many, and whether the request waits for one.
-const LOG_QUERY: &[Parameter] = &[
+pub(super) const LOG_QUERY: &[Parameter] = &[
     ("after", "Seq"),
     ("kind", "EntryKinds"),
     ("session", "Id"),
@@ -33,9 +33,6 @@ const LOG_QUERY: &[Parameter] = &[
     ("limit", "LogLimit"),
     ("wait", "Wait"),
 ];
-
-/// As [`LOG_QUERY`], for a list that does not wait.
-pub(super) const LOG_LIST: &[Parameter] = LOG_QUERY.split_at(6).0;
 
 /// As [`LOG_QUERY`], for events, which come one after the other.
 const EVENTS: &[Parameter] = LOG_QUERY.split_at(5).0;

@@ -7,6 +7,9 @@ use crate::pages::{self, Limit, page, page_alone, page_within, with_error_pages}
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Parameter, Route, Section, Work, read};
 
+/// As [`log::LOG_QUERY`], for a list that does not wait.
+const LOG_LIST: &[Parameter] = log::LOG_QUERY.split_at(6).0;
+
 /// The pages of interface A.
 pub(super) fn routes() -> Vec<Route> {
     Section::Pages.rows(vec![
@@ -59,7 +62,12 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound]),
         page("/swarm/ranking", "Ranking", scores::ranking, pages::ranking::page)
             .about("The members by the lower bound of their skill")
-            .query(scores::RANKING_PAGE)
+            .query(&[
+                ("subject", "SubjectId"),
+                ("since", "Day"),
+                ("min", "MinScored"),
+                ("from", "ListRow"),
+            ])
             .refuses(&[InvalidQuery]),
         page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
             .about("The subjects, with their latest results")
@@ -156,8 +164,8 @@ pub(super) fn routes() -> Vec<Route> {
         list("/swarm/members.ndjson", list_files::members_ndjson, NDJSON, MEMBER_LIST),
         list("/swarm/sessions.csv", list_files::sessions_csv, CSV, sessions::SESSION_LIST),
         list("/swarm/sessions.ndjson", list_files::sessions_ndjson, NDJSON, sessions::SESSION_LIST),
-        list("/swarm/log.csv", list_files::log_csv, CSV, log::LOG_LIST),
-        list("/swarm/log.ndjson", list_files::log_ndjson, NDJSON, log::LOG_LIST),
+        list("/swarm/log.csv", list_files::log_csv, CSV, LOG_LIST),
+        list("/swarm/log.ndjson", list_files::log_ndjson, NDJSON, LOG_LIST),
         read("/swarm/style.css", pages::style)
             .about("The style sheet of the pages")
             .answers(200, &["text/css"]),

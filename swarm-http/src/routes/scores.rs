@@ -16,10 +16,6 @@ use crate::tenants::Role;
 /// The parameters of the ranking.
 const RANKING: &[Parameter] = &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored")];
 
-/// The parameters of the page with the ranking.
-pub(super) const RANKING_PAGE: &[Parameter] =
-    &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored"), ("from", "ListRow")];
-
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
     [
