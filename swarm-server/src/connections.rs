@@ -1,6 +1,6 @@
 //! The open connections: limits in total and per client, and closing idle ones for new ones.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use swarm_http::fairness::{ClientShare, Scheduler};
 use tokio::sync::oneshot;
 use tokio::task::{self, JoinError, JoinSet};
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use crate::Limits;
 use crate::activity::Activity;
@@ -18,28 +18,17 @@ pub(crate) struct Connections {
     tasks: JoinSet<()>,
     open: HashMap<task::Id, Open>,
     scheduler: Scheduler,
-    /// The open connections of all clients, and those of each client by its key.
-    order: Order,
-    orders: HashMap<u64, Order>,
+    /// The number of open connections of each client, by its key.
+    counts: HashMap<u64, usize>,
     max: usize,
     /// The maximum per client; `None` behind a proxy, where all clients have the proxy's address.
     max_of_client: Option<usize>,
     gauge: Gauge,
 }
 
-/// Connections in the order in which they are looked at for one to close. A connection is never listed before the time since
-/// which it has been waiting, as it was when it was listed: whoever is first and has been waiting since then has waited longest.
-/// So a flood of new connections does not look at every open one each time.
-type Order = BTreeSet<(Instant, task::Id)>;
-
-/// How long a connection that is working on a request is not looked at again.
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
-
 struct Open {
     client: Arc<ClientShare>,
     activity: Activity,
-    /// Its time in both orders.
-    listed: Instant,
     /// Closes the connection when it is dropped.
     _close: oneshot::Sender<()>,
 }
@@ -50,8 +39,7 @@ impl Connections {
             tasks: JoinSet::new(),
             open: HashMap::new(),
             scheduler: Scheduler::default(),
-            order: Order::new(),
-            orders: HashMap::new(),
+            counts: HashMap::new(),
             max: limits.connections,
             max_of_client: limits.connections_per_address,
             gauge,
@@ -73,7 +61,7 @@ impl Connections {
         /// Interval at which waiting connections are looked for.
         const PAUSE: Duration = Duration::from_millis(10);
         let client = self.scheduler.client(address).key();
-        let count = self.orders.get(&client).map(Order::len);
+        let count = self.counts.get(&client).copied();
         if self.max_of_client.is_some_and(|max| count >= Some(max)) {
             self.close_longest_waiting(Some(client));
         }
@@ -94,6 +82,7 @@ impl Connections {
         connection: impl Future<Output = ()> + Send + 'static,
     ) {
         let (client, counted) = (self.scheduler.client(address), Counted::new(&self.gauge));
+        *self.counts.entry(client.key()).or_default() += 1;
         let scheduled = self.max_of_client.map(|_| Arc::clone(&client));
         let (close, closed) = oneshot::channel();
         let connection = Box::pin(async {
@@ -110,50 +99,22 @@ impl Connections {
                 None => connection.await,
             }
         });
-        let (id, listed) = (task.id(), Instant::now());
-        self.order.insert((listed, id));
-        self.orders.entry(client.key()).or_default().insert((listed, id));
-        self.open.insert(id, Open { client, activity, listed, _close: close });
+        self.open.insert(task.id(), Open { client, activity, _close: close });
     }
 
     /// Closes the connection that has been waiting longest, of this client or of all. Returns whether
     /// there was one.
     pub(crate) fn close_longest_waiting(&mut self, client: Option<u64>) -> bool {
-        let now = Instant::now();
-        loop {
-            let order = match client {
-                Some(client) => self.orders.get(&client),
-                None => Some(&self.order),
-            };
-            let Some(&(listed, id)) = order.and_then(Order::first) else { return false };
-            // All are working.
-            if listed > now {
-                return false;
-            }
-            let Some(activity) = self.open.get(&id).map(|open| &open.activity) else {
-                return false;
-            };
-            match activity.waiting_since() {
-                Some(since) if since > listed => self.list(id, since),
-                Some(_) if activity.close_if_waiting() => {
-                    self.remove(id);
-                    return true;
-                }
-                // A request may have arrived just now.
-                Some(_) | None => self.list(id, now + LOOK_AGAIN),
-            }
+        let eligible = |open: &Open| client.is_none_or(|client| open.client.key() == client);
+        let waiting = self.open.iter().filter(|(_, open)| eligible(open));
+        let waiting = waiting.filter_map(|(id, open)| Some((open.activity.waiting_since()?, id)));
+        let Some(id) = waiting.min().map(|(_, id)| *id) else { return false };
+        let closed = self.open.get(&id).is_some_and(|open| open.activity.close_if_waiting());
+        if closed {
+            self.remove(id);
         }
-    }
-
-    /// Lists a connection at another time.
-    fn list(&mut self, id: task::Id, at: Instant) {
-        let Some(open) = self.open.get_mut(&id) else { return };
-        let before = std::mem::replace(&mut open.listed, at);
-        let own = self.orders.get_mut(&open.client.key());
-        for order in own.into_iter().chain([&mut self.order]) {
-            order.remove(&(before, id));
-            order.insert((at, id));
-        }
+        // If a request has just arrived there, try the next one.
+        closed || self.close_longest_waiting(client)
     }
 
     /// Waits for all connections to end, at most for `drain`, and drops the rest.
@@ -183,12 +144,11 @@ impl Connections {
 
     fn remove(&mut self, id: task::Id) {
         let Some(open) = self.open.remove(&id) else { return };
-        let (client, listed) = (open.client.key(), (open.listed, id));
-        self.order.remove(&listed);
-        if let Some(own) = self.orders.get_mut(&client) {
-            own.remove(&listed);
-            if own.is_empty() {
-                self.orders.remove(&client);
+        let client = open.client.key();
+        if let Some(count) = self.counts.get_mut(&client) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&client);
             }
         }
     }
