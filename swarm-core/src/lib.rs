@@ -31,7 +31,7 @@
 //! - [`proof`]: signatures, tokens and hashes.
 //! - [`records`]: the texts of records, as the API shows them and a store keeps them.
 //! - [`rules`]: the rules, as pure functions.
-//! - [`store`]: the storage port, which stores implement.
+//! - [`store`]: the trait that stores implement, and the records that they keep.
 //! - [`audit`]: verification of what a service serves.
 //! - [`service`]: the API for embedders: loads facts, applies rules, commits; what dropping a future means.
 //! - [`wire`]: HTTP responses for front ends.
