@@ -75,7 +75,6 @@ impl Tenant {
                 json: json::write(&body),
                 replace,
                 guard: Some(guard),
-
                 act,
                 ..DocumentDraft::default()
             };

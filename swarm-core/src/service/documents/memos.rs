@@ -296,7 +296,6 @@ impl Tenant {
             key: key_of_draft,
             group,
             json,
-
             guard,
             quota,
             act,

@@ -164,7 +164,6 @@ impl SignedLog {
     ) -> Result<(), Error> {
         let draft = DocumentDraft {
             key: Some(key(&checkpoint.origin, checkpoint.size)),
-
             json: stamped.text(),
             ..DocumentDraft::default()
         };

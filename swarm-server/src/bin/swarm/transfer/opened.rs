@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+
 use swarm_core::store::Store;
 
 use crate::failure::CommandError;
