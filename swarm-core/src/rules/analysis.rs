@@ -224,9 +224,9 @@ fn crossing(
 pub struct MemberFigures {
     /// The mean [`distance_from_others`], regardless of its sign, over the sessions if there is one.
     pub distance: Option<f64>,
-    /// The number of sessions in which `is_against` is `Some`.
+    /// The number of sessions whose consensus is on one side, not in the middle.
     pub decided: usize,
-    /// The number of those sessions in which it is `Some(true)`.
+    /// The number of those sessions in which the position was on the other side.
     pub against: usize,
 }
 

@@ -29,8 +29,8 @@ pub enum Refusal {
     /// No session has this date and subject.
     #[error("no session for date/subject")]
     NoSession {
-        /// The date and subject of sessions that accept takes, if they were looked up: one more than
-        /// `MAX_SESSIONS_NAMED` at most, which shows that there are more.
+        /// The date and subject of sessions that accept takes, if they were looked up: at most
+        /// one more than a hint names, which shows that there are more.
         open: Vec<(Day, SubjectId)>,
     },
     /// The deadline has passed.
