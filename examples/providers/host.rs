@@ -45,7 +45,7 @@ async fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The service on the store at this address: `memory`, an address of PostgreSQL or Redis, or else a file of SQLite.
+/// The service on the store at this address: `memory`, `postgres://…`, `rediss://…`, or else a file of SQLite.
 async fn on(store: &str) -> Outcome<Swarm> {
     Ok(match store.split_once("://").map_or(store, |(scheme, _)| scheme) {
         "memory" => Swarm::new(MemoryStore::new(), SystemEntropy),
