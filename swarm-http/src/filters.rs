@@ -13,8 +13,8 @@ use crate::{Site, pages, routes};
 /// so that other filters can answer them. The pages link to `/`, `/feed.xml` and `/docs`, which only
 /// [`site`] has, like the guide (`/skill.md`).
 ///
-/// It matches the full path of the request. To serve a tenant below a path, set [`TenantConfig::below`](crate::TenantConfig::below), and combine the
-/// filter at the root, not below `warp::path`.
+/// It matches the full path of the request. To serve a tenant below a path, set
+/// [`TenantConfig::below`](crate::TenantConfig::below), and combine the filter at the root, not below `warp::path`.
 pub fn api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     filter::routes(Arc::clone(site), Table::new(routes::api()))
 }

@@ -26,9 +26,9 @@
 //! ```
 //!
 //! A [`Site`] serves one or more tenants; its `/skill.md` explains how to become a member. [`service`] turns a
-//! site into a tower service for axum and others. `swarm-server` has an accept loop that limits the resources of each client. [`Site::maintenance`] is
-//! the background work, to be run alongside the server. The rules are in `swarm-core`; this crate has
-//! paths, headers, status codes and pages.
+//! site into a tower service for axum and others. `swarm-server` has an accept loop that limits the resources
+//! of each client. [`Site::maintenance`] is the background work, to be run alongside the server. The rules are
+//! in `swarm-core`; this crate has paths, headers, status codes and pages.
 //!
 //! # Feature flags
 //!
@@ -135,8 +135,8 @@ pub fn response<B: From<Bytes>>(
 }
 
 /// The metrics of a site in the OpenMetrics text format, with all that the operator of the server may see: as in `/metrics`
-/// of [`operations`]. Their names begin with `swarm_`, so a program with metrics of its own may write them after its own, whose last line,
-/// `# EOF`, it leaves out.
+/// of [`operations`]. Their names begin with `swarm_`, so a program may append them to metrics of its own, without the line
+/// `# EOF` that ends those.
 pub fn metrics(site: &Site) -> String {
     site.metrics.text()
 }

@@ -21,7 +21,7 @@ impl ListedTenant {
 }
 
 impl<D: Directory> Maintenance<D> {
-    /// Adds the job of the committee.
+    /// Adds the job that generates the briefs of committees.
     pub(crate) fn generating_briefs(self, clocks: &Arc<ClockCheck>) -> Self {
         let clocks = Arc::clone(clocks);
         self.with(move || Scheduled::new(GenerateBriefs::default(), &clocks))

@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! The feature `committee` (default) is [`GenerateBriefs`]. A host without committees can leave it out.
+//! The feature `committee` (default) adds [`GenerateBriefs`]. A host without committees can leave it out.
 //!
 //! [`Maintenance::run`] ends only when a job has panicked, for all tenants: keep its handle, and stop the server then,
 //! as `swarm serve` does. [`Maintenance::run_until`] also ends when it is asked to, after the rounds in progress.

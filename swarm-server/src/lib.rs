@@ -2,8 +2,8 @@
 //!
 //! [`serve_site`] serves a [`Site`] of `swarm-http`; [`serve`] serves any tower service, a warp filter by
 //! `warp::service`. The binary `swarm` (feature `bin`, on by default) adds configuration, stores and commands. The
-//! feature `tls` adds [`Listener::with_tls`], by the cryptography provider that the program has installed in rustls; with `ring`, on by
-//! default, by ring where it has installed none.
+//! feature `tls` adds [`Listener::with_tls`], which uses the cryptography provider that the program has installed in rustls. With the
+//! feature `ring`, on by default, it uses ring if none is installed.
 //!
 //! ```no_run
 //! use std::future::pending;

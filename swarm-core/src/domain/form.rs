@@ -44,8 +44,8 @@ pub(crate) trait Value: Sized {
 /// value!(Day, |fields, name| parsed(fields, name, |text| Day::parse(&text)), FormSchema::reference("Day"));
 /// ```
 ///
-/// Where some fields of a type are read by another rule than the others, a type `for` that one is declared too, which is
-/// converted into it:
+/// Where a few fields of a type are read by another rule, `for` declares a wrapper that is read by that rule and then
+/// converted into the type:
 ///
 /// ```text
 /// value!(AnyDay for Day, |fields, name| …, …);
@@ -103,7 +103,7 @@ value!(
     Json::Object(Object::default())
 );
 
-/// That a field is given, whatever it holds.
+/// The presence of a field, with any value but `null`.
 pub(super) struct Given;
 
 value!(Given, |fields, name| Ok(fields.take(name).map(|_| Self)), Json::Object(Object::default()));
@@ -172,13 +172,13 @@ impl<T> From<Nullable<T>> for Option<T> {
     }
 }
 
-/// The JSON Schema of a form, in the making.
+/// The JSON Schema of a form, under construction.
 #[derive(Debug, Default)]
 pub struct FormSchema {
     /// The description of the form in its schema.
     pub(super) description: &'static str,
-    /// The error if only required fields are given; empty if that is no error. Then `null`, which is the same as absent, is
-    /// not among the values of the fields that follow: an object that has only such a field is refused.
+    /// The error if no optional field is given; empty if that is allowed. While it is set, the schemas of the fields that are
+    /// added do not allow `null`: it counts as absent, so an object with nothing else is refused.
     pub(super) at_least_one: &'static str,
     /// The text of an example.
     pub(super) example: &'static str,
@@ -195,7 +195,7 @@ impl FormSchema {
     /// Adds a field of the type `F`, which `help` describes unless it is empty.
     pub(super) fn add<F: Field>(&mut self, name: &'static str, help: &str) {
         let schema = F::Value::schema();
-        // What may be absent and is true or false, is false when it is absent.
+        // An optional boolean is false when it is absent.
         let is_condition = !F::IS_REQUIRED && schema == of_type("boolean");
         let is_nullable = F::IS_NULLABLE && self.at_least_one.is_empty();
         let schema = if is_nullable { or_null(schema) } else { schema };
@@ -296,21 +296,21 @@ pub(super) fn parsed<T>(
 ///
 /// ```text
 /// pub struct Order "Order" {                              // with the name of its schema, unless it is a part of others
-///     pub id: MemberId = "memberId": "Who orders.",       // the name of the field in JSON; what it is, if it needs that
+///     pub id: MemberId = "memberId": "Who orders.",       // the name of the field in JSON; its description, if it needs one
 ///     pub lens: Option<Lens> = "lens",                    // may be absent or null
 ///     pub blind: bool = "blind" default(false),           // has this value if it is absent or null
 ///     pub title: String = "title" from Bounded<1, 200>,   // is read as another type, and converted
 ///     pub patch: MemberPatch = flatten,                   // a form whose fields are beside these
 /// }
 /// description "What the schema says of the form.";
-/// checks_first "resolvesAt": Option<String>;              // what is checked of fields before the first one is read
+/// checks_first "resolvesAt": Option<String>;              // the types of fields that are checked before the first is read
 /// at_least_one "must have name or lens";                  // the error if it is equal to its `Default`
 /// check Self::check;                                      // is called with what was read
 /// example r#"{"memberId": "ada"}"#;
 /// ```
 ///
-/// Texts of the schema are also the documentation of struct and fields. `checks_first` is for structs whose order of fields
-/// is that of what they are written as, where another order decides which of two errors is reported.
+/// Texts of the schema are also the documentation of struct and fields. The order of the fields is also that of the record that is
+/// written. Where another order decides which of two errors is reported, `checks_first` names the fields that are checked first.
 macro_rules! form {
     (@type $type:ty) => { $type };
     (@type $type:ty, $from:ty) => { $from };

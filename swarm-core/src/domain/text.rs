@@ -23,7 +23,7 @@ pub(super) fn bounded(
     Ok(text)
 }
 
-/// A text of `MIN` to `MAX` characters, as which fields are read that have no type of their own.
+/// A text of `MIN` to `MAX` characters, for fields that have no type of their own.
 pub(super) struct Bounded<const MIN: u32, const MAX: u32>(String);
 
 impl<const MIN: u32, const MAX: u32> Value for Bounded<MIN, MAX> {

@@ -23,8 +23,8 @@ const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
 /// Writes the mails to members. Implementations have no side effects: a mail is written before the
 /// commit that queues it, and that commit may fail.
 pub trait MailText: Send + Sync {
-    /// The mail that announces the first activation of `member`; `None` to send none, as where the program tells it by other
-    /// means.
+    /// The mail that announces the first activation of `member`; `None` sends no mail, for example
+    /// because the program tells the member by other means.
     fn approval(&self, member: &Member, links: &dyn Links) -> Option<Mail>;
 
     /// The mail that reminds `member` of a session in which it has not filed.

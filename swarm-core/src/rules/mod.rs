@@ -1,6 +1,6 @@
 //! The rules: pure functions from facts to decisions, without I/O, clocks or `async`.
 //!
-//! The service applies them. Shown here is what front ends use besides; everything else is of this crate.
+//! The service applies them. The documented items are those that front ends use too.
 #![cfg_attr(
     not(feature = "service"),
     allow(dead_code, unused_imports, reason = "the service uses what a verifier does not")
@@ -81,7 +81,7 @@ pub use webhooks::{
 };
 pub use withholding::{TakeMark, TakeMarks};
 
-// For tests of this crate and of stores alone, without a promise.
+// Public only for the tests of this crate and of stores; no part of the API.
 #[doc(hidden)]
 pub use self::{
     brief::compose,

@@ -275,9 +275,9 @@ impl Tenant {
 
 /// Reviews by operators.
 impl Tenant {
-    /// Activates a member and returns its state. The mail at its first activation, unless the
-    /// [texts](super::Swarm::with_mail_text) have none, contains addresses from `links`, for example an origin such as `https://acme.example`. A pending
-    /// application with the same key is rejected.
+    /// Activates a member and returns its state. The mail at its first activation, if the
+    /// [texts](super::Swarm::with_mail_text) have one, contains addresses from `links`, for example an origin
+    /// such as `https://acme.example`. A pending application with the same key is rejected.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when another member has its key by now;

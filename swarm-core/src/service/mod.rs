@@ -2,10 +2,10 @@
 //!
 //! # Dropping a future
 //!
-//! The future of a call may be dropped at any time, as when a client hangs up. A read then has no effect. A change is made whole or
-//! not at all, and which of them is not known; with an [`Observer`], a commit that was begun ends, and is reported. To learn it, read
-//! the record, or send the same take again: a nonce is accepted once, and the refusal names the take on file. Background work that makes
-//! several commits may have made some of them; its next call goes on.
+//! The future of a call may be dropped at any time, as when a client hangs up. A read then has no effect. A change is made completely or
+//! not at all, and the caller does not know which. To find out, read the record, or send the same take again: a nonce is accepted once,
+//! and the refusal names the take on file. With an [`Observer`], a commit that was begun is completed and reported. Background work that
+//! makes several commits may have made some of them; its next call makes the others.
 
 mod agenda;
 mod basis_cache;

@@ -43,7 +43,7 @@ pub struct Commit<'a> {
     /// `None` for a change that neither of them has.
     pub act: Option<Cow<'static, str>>,
     /// The number of the last entry that the commit appended to the log. `None` if it appended none, or if the store committed it
-    /// together with others and says only where they ended; [`Tenant::follow_log`](super::Tenant::follow_log) has every number.
+    /// together with others and reports only the last entry of all of them; [`Tenant::follow_log`](super::Tenant::follow_log) has every number.
     pub entry: Option<Seq>,
     /// The operator who did it, [`Actor::SCHEDULE`] or [`Actor::MEMBER`]. `None` where neither of them names anybody.
     pub by: Option<Actor>,

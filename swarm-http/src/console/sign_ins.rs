@@ -164,7 +164,7 @@ impl SignIn {
         now < self.began + MAX_AGE && now < self.state().used + MAX_IDLE
     }
 
-    /// Waits until no other form of the sign-in is processed, and holds further ones back while it is not dropped.
+    /// Waits until no other form of the sign-in is processed. Further ones wait until the guard is dropped.
     pub(crate) async fn lock_forms(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.forms.lock).lock_owned().await
     }
@@ -236,7 +236,7 @@ impl SignIn {
 }
 
 impl Forms {
-    /// The forms of sign-ins of which the first has the cookie with `secret`.
+    /// The forms of a sign-in whose cookie holds `secret`. Later sign-ins may share them.
     fn new(secret: &str) -> Self {
         let prefix = hex(&key(&format!("forms {secret}"))[..6]);
         let state = FormsState { pages: 0, sent: VecDeque::new() };

@@ -11,11 +11,11 @@ pub trait OwnFigures: Send + Sync + 'static {
     /// Returns the figures of this session, from its record and the latest take of each member. Of takes that are sealed, nothing
     /// is known but that they were filed. The first [`OwnFigure::MAX`] are shown.
     ///
-    /// The page waits for the answer. It is kept until the log has another entry, so figures must depend on nothing else.
+    /// The page waits for the figures, and is cached until the log has another entry. So they must depend on nothing else.
     async fn of_session(&self, session: &Session, takes: &[PublicTake]) -> Vec<OwnFigure>;
 }
 
-/// A figure, and what it is called.
+/// A figure with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnFigure {
     label: String,
@@ -26,7 +26,7 @@ impl OwnFigure {
     /// The most figures of a session.
     pub const MAX: usize = 12;
 
-    /// A figure with this label, each 1 to 60 characters on a line. `None` for any other.
+    /// A figure with this label. `None` unless both have 1 to 60 characters, and no control characters.
     pub fn new(label: &str, value: &str) -> Option<Self> {
         let is_line = |text: &str| {
             (1..=60).contains(&text.chars().count()) && !text.contains(char::is_control)

@@ -15,7 +15,7 @@ pub use members::CommitteeMemberChange;
 pub use refusal::CommitteeRefusal;
 pub use sessions::{CommitteeSession, PublicCommitteeTake, SessionLine};
 
-// For tests of this crate and of stores alone, without a promise.
+// Public only for the tests of this crate and of stores; no part of the API.
 #[doc(hidden)]
 pub use self::{
     compose::compose,
