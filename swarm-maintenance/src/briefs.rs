@@ -1,32 +1,11 @@
 //! The schedule of a committee.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use swarm_core::service::with_causes;
-use swarm_core::{CommitteeError, CommitteeRefusal, CommitteeTenant};
+use swarm_core::{CommitteeError, CommitteeRefusal};
 
-use crate::Maintenance;
-use crate::clocks::{ClockCheck, Scheduled};
-use crate::directory::{Directory, ListedTenant, MaintainedTenant};
+use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next};
-
-impl ListedTenant {
-    /// Adds interface B.
-    #[must_use]
-    pub fn with_committee(mut self, committee: CommitteeTenant) -> Self {
-        self.committee = Some(committee);
-        self
-    }
-}
-
-impl<D: Directory> Maintenance<D> {
-    /// Adds the job that generates the briefs of committees.
-    pub(crate) fn generating_briefs(self, clocks: &Arc<ClockCheck>) -> Self {
-        let clocks = Arc::clone(clocks);
-        self.with(move || Scheduled::new(GenerateBriefs::default(), &clocks))
-    }
-}
 
 /// Generates the briefs of a committee at their time, or later if no server ran then.
 #[derive(Debug, Default)]

@@ -122,7 +122,7 @@ impl Directory for TenantList {
 pub struct ListedTenant {
     tenant: Tenant,
     #[cfg(feature = "committee")]
-    pub(crate) committee: Option<swarm_core::CommitteeTenant>,
+    committee: Option<swarm_core::CommitteeTenant>,
     signed_log: Option<SignedLog>,
     schedule: Schedule,
 }
@@ -137,6 +137,13 @@ impl ListedTenant {
             signed_log: None,
             schedule: Schedule::default(),
         }
+    }
+
+    /// Adds interface B.
+    #[cfg(feature = "committee")]
+    #[must_use]
+    pub fn with_committee(self, committee: swarm_core::CommitteeTenant) -> Self {
+        Self { committee: Some(committee), ..self }
     }
 
     /// Has the log signed.

@@ -104,7 +104,10 @@ impl<D: Directory> Maintenance<D> {
             .with(move || Scheduled::new(CloseWindows::default(), &windows))
             .with(move || Scheduled::new(FollowSchedule::default(), &sessions));
         #[cfg(feature = "committee")]
-        let maintenance = maintenance.generating_briefs(clocks);
+        let maintenance = {
+            let clocks = Arc::clone(clocks);
+            maintenance.with(move || Scheduled::new(GenerateBriefs::default(), &clocks))
+        };
         maintenance
             .with(move || Scheduled::new(ExpireApplications::default(), &applications))
             .with(move || Scheduled::new(EraseApplications::default(), &retention))
