@@ -121,7 +121,7 @@ pub struct MailStatus {
     pub oldest: Option<Timestamp>,
 }
 
-/// Who filed on a day of the committee, without what.
+/// The members that filed on a day of the committee, without their submissions.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DayFiling {

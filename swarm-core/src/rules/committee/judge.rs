@@ -82,12 +82,6 @@ impl CommitteeFiling {
         &self.take
     }
 
-    /// Returns the JSON text of the record without the fields that the commit adds: `received_at`,
-    /// and `generated_at` if not given.
-    pub fn text(&self) -> String {
-        self.take.text()
-    }
-
     /// Returns the record to store, with the time that the commit assigned.
     pub fn take(&self, received_at: Timestamp) -> CommitteeTake {
         self.take.committed(received_at)

@@ -202,7 +202,7 @@ fn filing_text_is_the_record_without_commit_time() {
         let text = format!(
             r#"{{"member_id":"ada","date":"2026-11-21","subject_id":"aurora","stance":"bullish","confidence":0.5,"body":{body},"model":null{also}}}"#
         );
-        assert_eq!(filing.text(), text);
+        assert_eq!(filing.uncommitted().text(), text);
     }
 }
 
