@@ -233,6 +233,25 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn wait_for_a_body_counts_from_the_start_of_its_request() {
+        let mut connections = at_most(3, None);
+        let slow = open(&mut connections, ONE);
+        assert!(slow.start_request());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let idle = open(&mut connections, ONE);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let other = open(&mut connections, OTHER);
+        connections.make_room(OTHER).await;
+        assert!(!idle.start_request(), "the slow one is working");
+        open(&mut connections, OTHER);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        slow.wait_for_body();
+        connections.make_room(OTHER).await;
+        assert!(!slow.start_request(), "it has been sending for three seconds");
+        assert!(other.start_request());
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn new_connection_waits_while_all_are_working() {
         let mut connections = at_most(1, None);
         let busy = open(&mut connections, ONE);
