@@ -39,8 +39,7 @@ fn log_is_filtered(backend: &Backend) {
             client.submit(author, author.draft(DAY, subject)).expect(201);
         }
     }
-    let whole = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let whole = whole["entries"].as_array().unwrap();
+    let whole = client.log_entries();
     let end = whole.len() as u64;
     let seqs = |is: &dyn Fn(&Value) -> bool| -> Vec<u64> {
         whole.iter().filter(|it| is(it)).map(|it| it["seq"].as_u64().unwrap()).collect()

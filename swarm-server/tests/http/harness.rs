@@ -285,14 +285,15 @@ impl Client {
     /// The entries of the log, of which there are at most a thousand.
     pub fn log_entries(&self) -> Vec<Value> {
         let log = self.get("/api/swarm/log?limit=1000").expect(200).json();
+        assert_eq!(log["more"], false);
         log["entries"].as_array().unwrap().clone()
     }
 
     /// Waits until the checkpoint has all entries of the log.
     pub fn wait_until_all_is_signed(&self) {
-        let all = self.log_entries().len().to_string();
         wait_until("all is signed", || {
-            self.get("/swarm/log/checkpoint").text.lines().nth(1) == Some(&*all)
+            let size = self.log_entries().len().to_string();
+            self.get("/swarm/log/checkpoint").text.lines().nth(1) == Some(&*size)
         });
     }
 

@@ -15,12 +15,6 @@ on_every_store! {
 
 const DAY: &str = "2026-11-21";
 
-fn log(client: &Client) -> Vec<Value> {
-    let page = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    assert_eq!(page["more"], false);
-    page["entries"].as_array().unwrap().clone()
-}
-
 fn digest(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().fold("sha256:".to_owned(), |hex, byte| format!("{hex}{byte:02x}"))
@@ -34,7 +28,7 @@ fn patch(client: &Client, path: &str, body: &Value) {
 
 /// The last entry, without its number and time.
 fn last(client: &Client) -> Value {
-    let mut entry = log(client).pop().unwrap();
+    let mut entry = client.log_entries().pop().unwrap();
     let fields = entry.as_object_mut().unwrap();
     let (seq, at) = (fields.remove("seq").unwrap(), fields.remove("at").unwrap());
     assert!(seq.is_u64() && at.as_str().unwrap().ends_with('Z'), "{seq} {at}");
@@ -46,7 +40,7 @@ fn each_public_change_appends_an_entry(backend: &Backend) {
     let client = server.client();
     let ada = Author::join(&client, "Ada");
     let key = ada.key.public_key().to_string();
-    let entries = log(&client);
+    let entries = client.log_entries();
     let acts: Vec<_> = entries.iter().map(|entry| (&entry["act"], &entry["by"])).collect();
     let (activated, claimed) = (json!("activated"), json!("claimed"));
     assert_eq!(acts, [(&activated, &json!("operator")), (&claimed, &json!("member"))]);
@@ -99,9 +93,9 @@ fn each_public_change_appends_an_entry(backend: &Backend) {
     let entry = last(&client);
     assert_eq!((&entry["act"], &entry["memberId"]), (&json!("excuse"), &json!(ada.id)));
     assert_eq!(entry["excused"], true);
-    let before = log(&client).len();
+    let before = client.log_entries().len();
     client.operate("/sessions/1/roster/excuse", &excuse).expect(200);
-    assert_eq!(log(&client).len(), before, "nothing changed");
+    assert_eq!(client.log_entries().len(), before, "nothing changed");
 
     patch(
         &client,
@@ -111,11 +105,11 @@ fn each_public_change_appends_an_entry(backend: &Backend) {
     assert_eq!(last(&client)["act"], "deadline");
     patch(&client, "/sessions/1", &json!({ "quorum": 2, "note": "more" }));
     assert_eq!((&last(&client)["act"], &last(&client)["note"]), (&json!("quorum"), &json!("more")));
-    let size = log(&client).len();
+    let size = client.log_entries().len();
     for nothing in [json!({}), json!({ "quorum": 2 })] {
         patch(&client, "/sessions/1", &nothing);
     }
-    assert_eq!(log(&client).len(), size);
+    assert_eq!(client.log_entries().len(), size);
     client.operate("/sessions/1/brief", &json!({})).expect(201);
     assert_eq!(last(&client)["act"], "brief");
     client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
@@ -143,7 +137,8 @@ fn each_public_change_appends_an_entry(backend: &Backend) {
     let entry = last(&client);
     assert_eq!((&entry["kind"], &entry["signal_key"]), (&json!("signal"), &json!("k")));
 
-    let seqs: Vec<_> = log(&client).iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
+    let seqs: Vec<_> =
+        client.log_entries().iter().map(|entry| entry["seq"].as_u64().unwrap()).collect();
     assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
 }
 
@@ -198,19 +193,19 @@ fn entries_do_not_change_with_their_records(backend: &Backend) {
     let entry = json!({ "kind": "memo", "act": "published", "id": 1, "memberId": ada.id,
         "digest": digest(&without_assigned(&served, "publishedAt")) });
     assert_eq!(last(&client), entry);
-    let before = log(&client);
+    let before = client.log_entries();
 
     client.operate("/memos/1/retract", &json!({})).expect(200);
-    let mut after = log(&client);
+    let mut after = client.log_entries();
     let retracted = after.pop().unwrap();
     assert_eq!(after, before);
     assert_eq!((&retracted["act"], &retracted["by"]), (&json!("retracted"), &json!("operator")));
     assert_eq!(retracted["digest"], entry["digest"]);
     // Retracting it again changes nothing.
     client.operate("/memos/1/retract", &json!({})).expect(200);
-    assert_eq!(log(&client).len(), before.len() + 1);
+    assert_eq!(client.log_entries().len(), before.len() + 1);
     client.operate("/deactivate", &json!({ "memberId": ada.id })).expect(200);
-    assert_eq!(log(&client).last().unwrap()["status"], "inactive");
+    assert_eq!(client.log_entries().last().unwrap()["status"], "inactive");
 }
 
 fn log_is_read_by_pages(backend: &Backend) {
@@ -221,7 +216,7 @@ fn log_is_read_by_pages(backend: &Backend) {
     for _ in 0..5 {
         client.convene(DAY, "aurora");
     }
-    let whole = log(&client);
+    let whole = client.log_entries();
     let (mut read, mut after, mut more) = (Vec::new(), json!(0), true);
     while more {
         let page = client.get(&format!("/api/swarm/log?limit=2&after={after}")).expect(200).json();

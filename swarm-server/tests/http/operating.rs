@@ -23,10 +23,7 @@ fn member_is_updated_without_its_texts_in_the_log(backend: &Backend) {
     let ada = Author::join(client, "Ada");
     let (applied, _) = Author::apply(client, "Bob");
     let update = |body: Value| client.operate("/members/update", &body);
-    let log = || {
-        let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-        log["entries"].as_array().unwrap().clone()
-    };
+    let log = || client.log_entries();
     let before = log().len();
     let changed =
         update(json!({ "memberId": ada.id, "name": "Ada L.", "contact": "ada@new.example" }));

@@ -35,8 +35,7 @@ fn session_of(client: &Client, session: u64) -> Value {
 }
 
 fn last_entry(client: &Client) -> Value {
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    log["entries"].as_array().unwrap().last().unwrap().clone()
+    client.log_entries().pop().unwrap()
 }
 
 fn file(

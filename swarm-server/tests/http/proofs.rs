@@ -174,8 +174,7 @@ fn fresh_server_refuses_commits_to_a_restored_file() {
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(503);
     accept("");
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
-    let page = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let accepted = page["entries"].as_array().unwrap().iter().find(|it| it["kind"] == "operation");
+    let accepted = client.log_entries().into_iter().find(|it| it["kind"] == "operation");
     let before = json!({
         "origin": "localhost/swarm/log/default", "size": lost.size, "root": lost.root.to_string(),
     });
@@ -231,8 +230,7 @@ fn server_with_another_key_signs_nothing() {
     let other = self::key(client);
     assert_eq!((other.name(), other == key), (key.name(), false));
     assert_eq!(checkpoint_of_all(client).size, signed.size + 2);
-    let page = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let last = page["entries"].as_array().unwrap().last().unwrap();
+    let last = client.log_entries().pop().unwrap();
     let entry = json!({ "act": last["act"], "by": last["by"], "logKey": last["logKey"] });
     let expected = json!({ "act": "key-accepted", "by": "operator", "logKey": other.to_string() });
     assert_eq!(entry, expected);
@@ -269,11 +267,7 @@ fn checkpoint(client: &Client) -> Checkpoint {
 
 /// The checkpoint that has all entries.
 fn checkpoint_of_all(client: &Client) -> Checkpoint {
-    let page = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let size = page["entries"].as_array().unwrap().len() as u64;
-    wait_until("everything is signed", || {
-        client.get("/swarm/log/checkpoint").status == 200 && checkpoint(client).size == size
-    });
+    client.wait_until_all_is_signed();
     checkpoint(client)
 }
 

@@ -54,8 +54,7 @@ fn enter(client: &Client, session: u64, states: &[&str]) {
 const TO_THE_END: &[&str] = &["window_closed", "aggregated", "published"];
 
 fn size(client: &Client) -> u64 {
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    log["entries"].as_array().unwrap().len() as u64
+    client.log_entries().len() as u64
 }
 
 fn roster(authors: &[&Author]) -> Value {

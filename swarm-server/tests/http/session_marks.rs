@@ -203,8 +203,7 @@ fn voided_session_counts_nowhere_from_then_on(backend: &Backend) {
         (&json!(note), &before["snapshot"])
     );
     assert_eq!(record(client, 2), voided);
-    let entry = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let entry = entry["entries"].as_array().unwrap().last().unwrap().clone();
+    let entry = client.log_entries().pop().unwrap();
     assert_eq!((&entry["act"], &entry["note"]), (&json!("void"), &json!(note)));
     assert_eq!(entry["session"]["voided"], voided["voided"]);
 
@@ -278,8 +277,7 @@ fn brief_is_replaced_until_a_take_is_on_file(backend: &Backend) {
     assert!(first["createdAt"].as_str() < second["createdAt"].as_str(), "{first} {second}");
     let read = client.get("/api/swarm/brief?session=1").expect(200).json();
     assert_eq!((&read, &read["body"]["prompt"]["user"]), (second, &json!("right")));
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let acts = log["entries"].as_array().unwrap().iter().filter(|it| it["act"] == "brief").count();
+    let acts = client.log_entries().iter().filter(|it| it["act"] == "brief").count();
     assert_eq!(acts, 2);
 
     let author = fixture.author();

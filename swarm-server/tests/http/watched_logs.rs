@@ -42,24 +42,16 @@ impl Log {
     /// The log of a running server, with its key.
     fn of(program: &Program) -> Self {
         let client = &program.client;
-        let all = || {
-            let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-            log["entries"].as_array().unwrap().len()
-        };
-        let note = || SignedNote::parse(&client.get("/swarm/log/checkpoint").text).unwrap();
-        let size = |note: &SignedNote| Checkpoint::parse(note.text()).unwrap().size as usize;
-        wait_until("all is signed", || {
-            client.get("/swarm/log/checkpoint").status == 200 && size(&note()) == all()
-        });
-        let note = note();
-        let origin = Checkpoint::parse(note.text()).unwrap().origin;
+        client.wait_until_all_is_signed();
+        let note = SignedNote::parse(&client.get("/swarm/log/checkpoint").text).unwrap();
+        let Checkpoint { origin, size, .. } = Checkpoint::parse(note.text()).unwrap();
         let pem = fs::read_to_string(program.folder.path().join("swarm.key")).unwrap();
         let base64: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
         let der = STANDARD.decode(base64).unwrap();
         let secret = ServerSecret::new(*der.last_chunk().unwrap());
         let signer = secret.log_key(&origin).unwrap();
         assert!(note.is_signed_by(signer.verifier()), "the key of the log");
-        let url = format!("http://{}/swarm/log/tile/entries/000.p/{}", client.address, size(&note));
+        let url = format!("http://{}/swarm/log/tile/entries/000.p/{size}", client.address);
         let tile = ureq::get(url).call().unwrap().body_mut().read_to_vec().unwrap();
         let entries = read_entries_tile(&tile).unwrap();
         let entries = entries.into_iter().map(str::to_owned).collect();

@@ -82,13 +82,11 @@ fn opened_session_shows_its_takes_and_stays_open() {
     let sealed = client.get("/api/swarm/takes/2").expect(200).json();
     let dry = client.operate("/sessions/1/state?dry_run=true", &json!({ "state": "aggregated" }));
     assert_eq!(dry.expect(200).json()["session"]["snapshot"], Value::Null);
-    let before = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let before = before["entries"].as_array().unwrap().len();
+    let before = client.log_entries().len();
     client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
     let take = client.get("/api/swarm/takes/2").expect(200).json();
     assert_eq!((&take["sealed"], &take["stance"]), (&sealed["sealed"], &json!("bearish")));
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let entries = &log["entries"].as_array().unwrap()[before..];
+    let entries = client.log_entries().split_off(before);
     let kinds: Vec<_> = entries.iter().map(|entry| (&entry["kind"], &entry["act"])).collect();
     let (session, opening) = (json!("session"), (&json!("opening"), &Value::Null));
     let [state, opened] = [json!("state"), json!("opened")];
@@ -117,7 +115,6 @@ fn memo_of_a_sealed_session_is_shown_when_it_is_opened() {
     assert_eq!((read(&[json]), read(&[json, headers[0]])), ([404; 2], [200; 2]));
     client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
     assert_eq!(read(&[json]), [200; 2]);
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let last = log["entries"].as_array().unwrap().last().unwrap().clone();
+    let last = client.log_entries().pop().unwrap();
     assert_eq!((&last["kind"], &last["act"]), (&json!("memo"), &json!("published")));
 }

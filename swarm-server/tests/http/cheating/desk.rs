@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use swarm_client::LogTiles;
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::proof::note::NoteSigner;
-use swarm_redis_testing::wait_until;
 
 pub(super) use super::forged::Forged;
 use crate::harness::{ADMIN, Author, Client};
@@ -88,20 +87,11 @@ impl Desk {
 
     /// The bundle of this session and all entries of the log.
     pub(super) fn read_session(&self, session: u64) -> Forged {
-        let size = || {
-            let page = self.client().get("/api/swarm/log?limit=1000").expect(200).json();
-            page["entries"].as_array().unwrap().len() as u64
-        };
-        let mut bundle = String::new();
-        wait_until("the checkpoint has all entries", || {
-            let answer = self.client().get(&format!("/api/swarm/sessions/{session}/bundle"));
-            bundle.clone_from(&answer.text);
-            let checkpoint = self.client().get("/swarm/log/checkpoint").expect(200).text;
-            let signed = checkpoint.lines().nth(1).unwrap().parse::<u64>();
-            answer.status == 200 && signed == Ok(size())
-        });
+        let client = self.client();
+        client.wait_until_all_is_signed();
+        let bundle = client.get(&format!("/api/swarm/sessions/{session}/bundle")).expect(200).text;
         let mut tiles = LogTiles::new(&self.url()).unwrap();
-        tiles.of_size(size());
+        tiles.of_size(client.log_entries().len() as u64);
         Forged::read(&bundle, tiles.entries(0).unwrap(), self.signer())
     }
 }

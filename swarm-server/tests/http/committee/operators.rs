@@ -203,8 +203,7 @@ fn day_generated_by_mistake_can_be_withdrawn() {
     assert_eq!(chair(client, "/day/withdraw", &date).expect(200).json(), json!({ "ok": true }));
     assert_eq!(statuses(), [404, 404]);
     assert_eq!(client.get("/api/ic/sessions").expect(200).json(), json!({ "sessions": [] }));
-    let log = client.get("/api/swarm/log?limit=1000").expect(200).json();
-    let last = log["entries"].as_array().unwrap().last().unwrap().clone();
+    let last = client.log_entries().pop().unwrap();
     let said = ["kind", "act", "date", "subject_id"].map(|field| last[field].clone());
     assert_eq!(said, ["committee-day", "withdrawn", "2026-11-21", "basalt"].map(Value::from));
     chair(client, "/day/withdraw", &date).expect(404);

@@ -71,8 +71,7 @@ fn each_public_act_on_a_session_waits_for_its_confirmation() {
     let visitor = Visitor::signed_in(client);
     let record =
         |id: u64| client.get(&format!("/api/swarm/sessions/{id}")).json()["session"].clone();
-    let log =
-        || client.get("/api/swarm/log?limit=1000").json()["entries"].as_array().unwrap().len();
+    let log = || client.log_entries().len();
     for (act, then, token, filled) in [
         ("close", "<strong><bdi>closed</bdi></strong>", false, &["Close"][..]),
         ("aggregate", "<strong><bdi>result</bdi></strong>", false, &["Compute the result"]),

@@ -41,11 +41,6 @@ fn join(fixture: &Fixture, name: &str) -> Author {
     Author { id, key, token: token.as_str().unwrap().to_owned() }
 }
 
-fn log(fixture: &Fixture) -> Vec<Value> {
-    let log = fixture.client.get("/api/swarm/log?limit=1000").expect(200).json();
-    log["entries"].as_array().unwrap().clone()
-}
-
 fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
@@ -64,7 +59,7 @@ fn erased_member_leaves_its_takes_alone(backend: &Backend) {
     client.operate("/memos/2/retract", &json!({})).expect(200);
     let take = client.get("/api/swarm/takes/1").expect(200).json();
     client.operate("/deactivate", &json!({ "memberId": id })).expect(200);
-    let before = log(&fixture);
+    let before = fixture.client.log_entries();
     if backend.folder.is_some() || backend.redis.is_some() {
         assert!(contains(&backend.kept(), MEMO));
     }
@@ -91,7 +86,7 @@ fn erased_member_leaves_its_takes_alone(backend: &Backend) {
     let retried = client.operate("/outbox/1/retry", &json!({}));
     retried.refused(409, "message is cancelled");
 
-    let mut new = log(&fixture).split_off(before.len());
+    let mut new = fixture.client.log_entries().split_off(before.len());
     assert_eq!(new.iter().filter(|entry| entry["act"] == "retracted").count(), 1);
     let entry = new.pop().unwrap();
     assert_eq!(
@@ -121,9 +116,9 @@ fn erased_member_leaves_its_takes_alone(backend: &Backend) {
     assert!(log_page.contains(&format!("<bdi>{id}</bdi></a> erased, by")), "{log_page}");
 
     // Again: done already.
-    let size = log(&fixture).len();
+    let size = fixture.client.log_entries().len();
     erase(&fixture, id).expect(200);
-    assert_eq!(log(&fixture).len(), size);
+    assert_eq!(fixture.client.log_entries().len(), size);
     let activated = client.operate("/activate", &json!({ "memberId": id }));
     activated.refused(409, "member is erased");
 }
@@ -148,7 +143,7 @@ fn erased_applicant_is_rejected_without_an_entry(backend: &Backend) {
     let (id, _) = Author::apply(&fixture.client, "Mallory");
     let answer = erase(&fixture, id.as_str()).expect(200).json();
     assert_eq!(answer["state"], "rejected");
-    assert_eq!(log(&fixture), Vec::<Value>::new());
+    assert_eq!(fixture.client.log_entries(), Vec::<Value>::new());
     assert!(!fixture.print().contains("Mallory"));
     let state = fixture.client.get(&format!("/api/swarm/apply/{id}")).expect(200).json();
     assert_eq!(state["state"], "rejected");
