@@ -39,6 +39,9 @@ pub enum TlsError {
     /// The program has installed no cryptography provider in rustls, and the feature `ring` is off.
     #[error("rustls has no cryptography provider: install one, or enable the feature ring")]
     Provider,
+    /// The cryptography provider has no cipher suite of TLS 1.2 or 1.3.
+    #[error("rustls' cryptography provider supports neither TLS 1.2 nor TLS 1.3: {0}")]
+    Versions(#[source] rustls::Error),
     /// rustls rejects the pair, for example because the key belongs to another certificate.
     #[error("certificate and key cannot be used together: {0}")]
     Pair(rustls::Error),
@@ -74,7 +77,7 @@ impl TlsCertificate {
     pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, TlsError> {
         let mut config = ServerConfig::builder_with_provider(provider()?)
             .with_safe_default_protocol_versions()
-            .map_err(TlsError::Pair)?
+            .map_err(TlsError::Versions)?
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&self.0) as Arc<dyn ResolvesServerCert>);
         // Probes may offer HTTP/1.0 alone.
