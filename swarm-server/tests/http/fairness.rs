@@ -299,6 +299,8 @@ impl StalledBodies {
         thread::spawn(move || {
             let mut stalled = VecDeque::new();
             while !is_stopped.load(Ordering::Relaxed) {
+                // On a busy machine many are given up before the last one is open.
+                stalled.retain(Connection::is_unanswered);
                 stalled.push_back(stall(Connection::open(server), server, header));
                 if stalled.len() > STALLED {
                     // Not at once: whatever waits for memory would soon get that of those replaced.

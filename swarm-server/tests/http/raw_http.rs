@@ -58,6 +58,15 @@ impl Connection {
         self.0.get_mut().write_all(bytes)
     }
 
+    /// Returns whether the server has neither answered nor closed it.
+    pub fn is_unanswered(&self) -> bool {
+        let stream = self.0.get_ref();
+        stream.set_nonblocking(true).unwrap();
+        let peeked = stream.peek(&mut [0]);
+        stream.set_nonblocking(false).unwrap();
+        peeked.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+    }
+
     /// The status of the next answer, which may have a body that is no text.
     pub fn receive_status(&mut self) -> u16 {
         let mut line = [0; 12];
