@@ -70,7 +70,7 @@ form! {
     }
 
     /// The request of an operator to publish the brief of a session.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     pub struct BriefOrder "BriefOrder" {
         /// The prompt; `None`: one is generated.
         pub prompt: Option<Prompt> = "prompt",

@@ -18,7 +18,7 @@ pub struct Mail {
 
 form! {
     /// The request of an operator to test the delivery of mail to an address.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct MailAddress "MailAddress" {
         pub address: String = "address": "An e-mail address.",
     }

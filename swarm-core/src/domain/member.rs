@@ -29,7 +29,8 @@ form! {
     }"#;
 
     /// A request that names a member.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct MemberName "MemberName" {
         /// The member.
         pub member_id: MemberId = "memberId",
@@ -62,7 +63,7 @@ impl Enrolment {
 
 form! {
     /// A change of what operators keep about a member (API.md, 7.2). What is `None` stays.
-    #[derive(Clone, Debug, Default, PartialEq)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     #[non_exhaustive]
     pub struct MemberPatch {
         pub name: Option<Name> = "name": "The name.",
@@ -72,17 +73,20 @@ form! {
     at_least_one "must have name, contact or lens";
 
     /// The request of an operator to change what is kept about a member.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct MemberUpdate "MemberPatch" {
         /// The member.
         pub member_id: MemberId = "memberId",
         /// The change.
+        #[serde(flatten)]
         pub patch: MemberPatch = flatten,
     }
     example r#"{"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11", "contact": "ada@test.example"}"#;
 
     /// The request of an operator to erase a member.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct Erasure "Erasure" {
         /// The member.
         pub member_id: MemberId = "memberId",
@@ -92,7 +96,8 @@ form! {
     example r#"{"memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11", "texts": true}"#;
 
     /// The request of an operator for a new token of a member.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct KeyRotation "KeyRotation" {
         pub public_key: Option<PublicKey> = "publicKey": "A new public key too.",
         /// The member.

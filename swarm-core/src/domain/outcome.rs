@@ -37,11 +37,15 @@ form! {
     checks_first "resolvesAt": Option<String>;
 
     /// A change of a [`Question`]: `None` keeps the value, `Some(None)` clears it.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct QuestionPatch {
+        #[serde(rename = "question", skip_serializing_if = "Option::is_none")]
         pub text: Option<Option<QuestionText>> = "question": "What a stance is about.",
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub resolution: Option<Option<Resolution>> = "resolution":
             "How, by which source and when the outcome is determined.",
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub resolves_at: Option<Option<Timestamp>> = "resolvesAt": "When the outcome will be known.",
     }
     checks_first "resolvesAt": Option<String>;
@@ -140,7 +144,7 @@ form! {
     }
 
     /// An outcome to record (API.md, 7.3).
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct OutcomeDraft "OutcomeDraft" {
         pub value: Option<OutcomeValue> = "value" from Nullable<OutcomeValue>:
             "From -2, bearish, to 2, bullish, or from the lowest to the highest rank that the session declares; \

@@ -151,7 +151,8 @@ value!(
 
 form! {
     /// A session to convene (API.md, 7.3).
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct SessionDraft "SessionDraft" {
         /// The day; it exists in the calendar.
         pub date: Day = "date",
@@ -176,8 +177,10 @@ form! {
         pub finish: bool = "finish" default(false):
             "Whether the server aggregates it once its window has closed, and publishes it.",
         /// What its takes are about, and how its outcome is determined.
+        #[serde(flatten)]
         pub question: Question = flatten,
         /// Its own stances, number of revisions and method of aggregation.
+        #[serde(flatten)]
         pub declaration: Declaration = flatten,
     }
     check Self::check_practice;
@@ -188,19 +191,24 @@ form! {
 
     /// A change of a session's deadline, quorum or question: `None` keeps the value, `Some(None)` clears it
     /// (API.md, 7.3).
-    #[derive(Clone, Debug, Default, PartialEq)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct SessionPatch "SessionPatch" {
         /// The new deadline.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub window_closes_at: Option<Option<Timestamp>> = "windowClosesAt",
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub quorum: Option<Option<u32>> = "quorum": "How many members it needs, or null.",
         /// The changes of the question.
+        #[serde(flatten)]
         pub question: QuestionPatch = flatten,
     }
     description "Null clears a field.";
     example r#"{"windowClosesAt": "2026-11-21T20:00:00Z", "note": "Two hours more: the data came late."}"#;
 
     /// The request of an operator to advance the state of a session.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct StateChange "StateChange" {
         /// The new state.
         pub state: SessionState = "state",
@@ -214,7 +222,7 @@ form! {
     example r#"{"state": "window_closed", "note": "Closed early: all have filed."}"#;
 
     /// The request of an operator to freeze the roster of a session.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct RosterFreeze "RosterFreeze" {
         /// The roster.
         pub members: Roster = "members",
@@ -225,7 +233,8 @@ form! {
     ]}"#;
 
     /// The request of an operator to excuse a member of the roster, or to expect it again.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct ExcuseOrder "Excuse" {
         /// The member.
         pub member_id: MemberId = "memberId",

@@ -20,7 +20,7 @@ pub struct Withheld {
 
 form! {
     /// The request of an operator to withhold the texts of a take.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Withholding "Withholding" {
         pub note: Note = "note" from Reason: "Why. It is public.",
     }

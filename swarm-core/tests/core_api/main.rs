@@ -9,6 +9,7 @@ mod layering;
 mod preflight;
 mod proof;
 mod records;
+mod requests;
 mod rules;
 mod scoring;
 mod vectors;

@@ -107,12 +107,19 @@ impl Attribution {
 }
 
 /// A request of an operator with a note on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Noted<T> {
     /// The note. It is read first.
     pub note: Option<Note>,
     /// The request.
+    #[serde(flatten)]
     pub request: T,
+}
+
+impl<T> From<T> for Noted<T> {
+    fn from(request: T) -> Self {
+        Self { note: None, request }
+    }
 }
 
 impl<T: Form> Form for Noted<T> {
@@ -130,7 +137,7 @@ impl<T: Form> Form for Noted<T> {
 
 form! {
     /// A request of an operator that has no field but its note.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct NoteAlone "Noted" {
         /// The note.
         pub note: Option<Note> = "note",
