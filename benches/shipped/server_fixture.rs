@@ -296,7 +296,7 @@ fn convene(client: &Client, number: usize) -> Session {
 
 fn operate(client: &Client, path: &str, body: &Value) -> Object {
     let path = format!("/api/swarm/admin{path}");
-    client.operate(ADMIN, "POST", &path, body).expect("an operator may")
+    client.operator(ADMIN).send("POST", &path, body).expect("an operator may")
 }
 
 fn join(client: &Client, members: usize) -> Vec<Author> {

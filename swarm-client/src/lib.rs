@@ -18,7 +18,7 @@
 //!
 //! A member [applies](Client::apply) with a key, [claims](Client::claim) its token once an operator has activated it,
 //! and [submits](Client::submit) takes signed by [`sign_take`]. [`verify_take`] checks a take on file without a
-//! service.
+//! service. [`Client::operator`] sends the requests of operators.
 //!
 //! Reads and submits without an answer (or with a 408 or 5xx, by the service or a proxy) are sent again a few times,
 //! with the same bytes. After [`Error::NoAnswer`] it is unknown whether a take was committed; the same
@@ -57,6 +57,9 @@ pub use committee::{CommitteeReceipt, CommitteeTakeFields};
 pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
 pub use log::LogTiles;
+pub use operating::{
+    ApplicationsAnswer, MessagesAnswer, OperatorClient, QueuedMessage, ReceivedApplication,
+};
 pub use reading::path_segment;
 pub use swarm_core::audit::{Line, Lines, verify_take};
 pub use swarm_core::json::printable;

@@ -1,31 +1,526 @@
-//! Requests of operators.
+//! Requests of operators, and their answers (API.md, 7).
+
+use std::fmt;
 
 use serde::Serialize;
+use swarm_core::domain::{
+    Brief, BriefOrder, Contact, Erasure, ExcuseOrder, KeyRotation, Lens, MailAddress, MailState,
+    MemberName, MemberState, MemberUpdate, MemoId, MessageId, Name, Note, NoteAlone, Noted,
+    OutcomeDraft, PublicKey, Regime, RosterFreeze, SessionDraft, SessionPatch, Signal, StateChange,
+    Subject, SubjectId, SubjectSnapshotDraft, SubjectSnapshotId, Withholding,
+};
 use swarm_core::json::{Json, Object};
+use swarm_core::records::{Record, Unreadable};
+use swarm_core::{Invalid, MemberId, Session, SessionId, TakeId, Timestamp};
 
+use crate::answers::{ServedTake, id, list};
 use crate::connection::{Client, Credential};
-use crate::error::Error;
+use crate::error::{Error, unreadable};
+use crate::reading::{path_segment, read_brief};
+
+/// A client with the token of an operator.
+///
+/// A change is sent once, without retries: after [`Error::NoAnswer`], read whether it was made. A request that takes a note
+/// is given as [`Noted`], or alone if there is none.
+///
+/// ```no_run
+/// use swarm_client::Client;
+/// use swarm_core::Timestamp;
+/// use swarm_core::domain::{Day, SessionDraft, SessionState, StateChange, SubjectId};
+///
+/// fn run(client: &Client, token: &str, closes: Timestamp) -> Result<(), Box<dyn std::error::Error>> {
+///     let operator = client.operator(token);
+///     let mut draft = SessionDraft::new(Day::parse("2026-11-21")?, SubjectId::parse("aurora")?);
+///     draft.window_closes_at = Some(closes);
+///     let session = operator.convene(draft)?;
+///     operator.publish_brief(session.id, Default::default())?;
+///     // When its window has closed:
+///     operator.advance(session.id, StateChange { state: SessionState::Aggregated, end_window: false })?;
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct OperatorClient<'a> {
+    client: &'a Client,
+    token: &'a str,
+}
 
 impl Client {
-    /// Sends an operator's request, without retries: `POST` or `PATCH`, a path, the body.
+    /// Returns a client for requests of the operator with this token.
+    pub fn operator<'a>(&'a self, token: &'a str) -> OperatorClient<'a> {
+        OperatorClient { client: self, token }
+    }
+}
+
+/// Any request.
+impl OperatorClient<'_> {
+    /// Sends a GET, with retries while there is no answer.
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn operate(
-        &self,
-        admin_token: &str,
-        method: &str,
-        path: &str,
-        body: &impl Serialize,
-    ) -> Result<Object, Error> {
-        self.send(method, path, Credential::Operator(admin_token), body)
+    pub fn get(&self, path: &str) -> Result<Json, Error> {
+        self.client.get_as(path, Credential::Operator(self.token))
     }
 
-    /// Sends an operator's GET, with retries while there is no answer.
+    /// Sends a change: `POST` or `PATCH`, a path, the body.
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn operator_get(&self, admin_token: &str, path: &str) -> Result<Json, Error> {
-        self.get_as(path, Credential::Operator(admin_token))
+    pub fn send(&self, method: &str, path: &str, body: &impl Serialize) -> Result<Object, Error> {
+        self.client.send(method, path, Credential::Operator(self.token), body)
     }
+
+    fn post(&self, path: &str, body: &impl Serialize) -> Result<Object, Error> {
+        self.send("POST", &format!("/api/swarm/admin{path}"), body)
+    }
+}
+
+/// Members and their applications.
+impl OperatorClient<'_> {
+    /// Returns a page of at most 500 members with their applications, by id: those after the id `after`, in this state if one
+    /// is given.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn applications(
+        &self,
+        state: Option<MemberState>,
+        after: Option<&MemberId>,
+    ) -> Result<ApplicationsAnswer, Error> {
+        let state = state.map_or_else(String::new, |state| format!("&state={state}"));
+        let after =
+            after.map_or_else(String::new, |id| format!("&after={}", path_segment(id.as_str())));
+        let page = self.get(&format!("/api/swarm/admin/applications?limit=500{state}{after}"))?;
+        let mut page = page.into_object();
+        let next = page.text_if_any("nextAfter").map_err(unreadable)?;
+        Ok(ApplicationsAnswer {
+            applications: list(&mut page, "applications", ReceivedApplication::read)?,
+            next_after: next.map(MemberId::parse).transpose().map_err(unreadable)?,
+        })
+    }
+
+    /// Lets an applicant in, or a member in again. Returns its state.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn activate(&self, member: &MemberId) -> Result<MemberState, Error> {
+        self.review("activate", &named(member))
+    }
+
+    /// Turns an applicant down. Returns its state.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn reject(&self, member: &MemberId) -> Result<MemberState, Error> {
+        self.review("reject", &named(member))
+    }
+
+    /// Shuts a member out: its token resolves no more. Returns its state.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn deactivate(&self, member: &MemberId) -> Result<MemberState, Error> {
+        self.review("deactivate", &named(member))
+    }
+
+    /// Lets a member that lost its token claim a new one with its key. Returns its state.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn reset_claim(&self, member: &MemberId) -> Result<MemberState, Error> {
+        self.review("reset-claim", &named(member))
+    }
+
+    /// Changes the name, the contact or the lens of a member. Returns its state.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn update_member(&self, update: &MemberUpdate) -> Result<MemberState, Error> {
+        self.review("members/update", update)
+    }
+
+    /// Erases what a member that is not active said of itself, for good. Returns its state.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn erase(&self, erasure: &Erasure) -> Result<MemberState, Error> {
+        self.review("erase", erasure)
+    }
+
+    /// Gives a member a new token, and a new key where one is given. Returns the token, which is shown this once.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn rotate_key(&self, rotation: &KeyRotation) -> Result<String, Error> {
+        self.post("/rotate-key", rotation)?.text("token").map_err(unreadable)
+    }
+
+    fn review(&self, act: &str, body: &impl Serialize) -> Result<MemberState, Error> {
+        let state = self.post(&format!("/{act}"), body)?.text("state").map_err(unreadable)?;
+        let unknown = || Error::Unreadable(format!("an unknown state: {state:?}"));
+        MemberState::parse(&state).ok_or_else(unknown)
+    }
+}
+
+/// Subjects and the material of briefs.
+impl OperatorClient<'_> {
+    /// Adds a subject, or replaces the one with its id. Returns it as it is kept.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn save_subject(&self, subject: &Subject) -> Result<Subject, Error> {
+        let read = |fields: &mut Object| Subject::read(fields).map_err(unreadable);
+        part(self.post("/subjects", subject)?, "subject", read)
+    }
+
+    /// Adds a snapshot of a subject. Returns its id.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn add_snapshot(
+        &self,
+        subject: &SubjectId,
+        snapshot: &SubjectSnapshotDraft,
+    ) -> Result<SubjectSnapshotId, Error> {
+        let path = format!("/subjects/{}/snapshots", path_segment(subject.as_str()));
+        let added = self.post(&path, snapshot)?.take("snapshot").unwrap_or(Json::Null);
+        id(added.into_object(), "id").map(SubjectSnapshotId)
+    }
+
+    /// Writes the regime of a day, or replaces it.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn save_regime(&self, regime: &Regime) -> Result<(), Error> {
+        self.post("/regime", regime).map(drop)
+    }
+
+    /// Writes a research signal of a day, or replaces it.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn save_signal(&self, signal: &Signal) -> Result<(), Error> {
+        self.post("/signals", signal).map(drop)
+    }
+
+    /// Retracts a memo.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn retract_memo(&self, memo: MemoId) -> Result<(), Error> {
+        self.post(&format!("/memos/{memo}/retract"), &NoFields {}).map(drop)
+    }
+}
+
+/// Sessions.
+impl OperatorClient<'_> {
+    /// Convenes a session.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn convene(&self, session: impl Into<Noted<SessionDraft>>) -> Result<Session, Error> {
+        part(self.post("/sessions", &session.into())?, "session", Session::read)
+    }
+
+    /// Changes the deadline, the quorum or the question of a session.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn amend_session(
+        &self,
+        session: SessionId,
+        patch: impl Into<Noted<SessionPatch>>,
+    ) -> Result<Session, Error> {
+        let path = format!("/api/swarm/admin/sessions/{session}");
+        part(self.send("PATCH", &path, &patch.into())?, "session", Session::read)
+    }
+
+    /// Advances the state of a session.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn advance(
+        &self,
+        session: SessionId,
+        change: impl Into<Noted<StateChange>>,
+    ) -> Result<Session, Error> {
+        self.change_session(session, "state", &change.into())
+    }
+
+    /// Freezes the roster of a session, once.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn freeze_roster(
+        &self,
+        session: SessionId,
+        roster: impl Into<Noted<RosterFreeze>>,
+    ) -> Result<Session, Error> {
+        self.change_session(session, "roster", &roster.into())
+    }
+
+    /// Excuses a member of the roster of a session, or undoes that.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn excuse(
+        &self,
+        session: SessionId,
+        order: impl Into<Noted<ExcuseOrder>>,
+    ) -> Result<Session, Error> {
+        self.change_session(session, "roster/excuse", &order.into())
+    }
+
+    /// Publishes the brief of a session, or replaces it while no take is on file.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn publish_brief(
+        &self,
+        session: SessionId,
+        order: impl Into<Noted<BriefOrder>>,
+    ) -> Result<Brief, Error> {
+        let published = self.post(&format!("/sessions/{session}/brief"), &order.into())?;
+        part(published, "brief", read_brief)
+    }
+
+    /// Records the outcome of a session, or annuls it.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn record_outcome(
+        &self,
+        session: SessionId,
+        outcome: impl Into<Noted<OutcomeDraft>>,
+    ) -> Result<Session, Error> {
+        self.change_session(session, "outcome", &outcome.into())
+    }
+
+    /// Withdraws a session without takes: it is as if it had never been convened.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn withdraw_session(
+        &self,
+        session: SessionId,
+        note: Option<Note>,
+    ) -> Result<Session, Error> {
+        self.change_session(session, "withdraw", &NoteAlone { note })
+    }
+
+    /// Voids an aggregated session: it counts for nothing from now on.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn void_session(&self, session: SessionId, note: Note) -> Result<Session, Error> {
+        self.change_session(session, "void", &NoteAlone { note: Some(note) })
+    }
+
+    /// Withholds the write-up and the memo address of a take from the public.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn withhold(&self, take: TakeId, note: Note) -> Result<ServedTake, Error> {
+        let marked = self.post(&format!("/takes/{take}/withhold"), &Withholding { note })?;
+        part(marked, "take", ServedTake::read)
+    }
+
+    /// Shows the texts of a take that was withheld again.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn restore(&self, take: TakeId, note: Option<Note>) -> Result<ServedTake, Error> {
+        let marked = self.post(&format!("/takes/{take}/restore"), &NoteAlone { note })?;
+        part(marked, "take", ServedTake::read)
+    }
+
+    fn change_session(
+        &self,
+        session: SessionId,
+        act: &str,
+        body: &impl Serialize,
+    ) -> Result<Session, Error> {
+        part(self.post(&format!("/sessions/{session}/{act}"), body)?, "session", Session::read)
+    }
+}
+
+/// Messages to members.
+impl OperatorClient<'_> {
+    /// Returns a page of at most 500 messages, by id: those after the id `after`.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn outbox(&self, after: Option<MessageId>) -> Result<MessagesAnswer, Error> {
+        let after = after.map_or_else(String::new, |id| format!("&after={id}"));
+        let page = self.get(&format!("/api/swarm/admin/outbox?limit=500{after}"))?;
+        let mut page = page.into_object();
+        let next = page.whole_if_any("nextAfter").map_err(unreadable)?;
+        let messages = list(&mut page, "messages", QueuedMessage::read)?;
+        Ok(MessagesAnswer { messages, next_after: next.map(MessageId) })
+    }
+
+    /// Queues a message again that is not sent.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn retry_message(&self, message: MessageId) -> Result<QueuedMessage, Error> {
+        let changed = self.post(&format!("/outbox/{message}/retry"), &NoFields {})?;
+        part(changed, "message", QueuedMessage::read)
+    }
+
+    /// Gives up a message that is not sent.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn cancel_message(&self, message: MessageId) -> Result<QueuedMessage, Error> {
+        let changed = self.post(&format!("/outbox/{message}/cancel"), &NoFields {})?;
+        part(changed, "message", QueuedMessage::read)
+    }
+
+    /// Queues a message that tests the delivery to an address.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn test_mail(&self, address: impl Into<String>) -> Result<QueuedMessage, Error> {
+        let queued = self.post("/mail/test", &MailAddress { address: address.into() })?;
+        part(queued, "message", QueuedMessage::read)
+    }
+}
+
+impl fmt::Debug for OperatorClient<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OperatorClient").field("client", self.client).finish_non_exhaustive()
+    }
+}
+
+/// A page of members with their applications.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ApplicationsAnswer {
+    /// The members, by id.
+    pub applications: Vec<ReceivedApplication>,
+    /// The `after` of the next page, when there is more.
+    pub next_after: Option<MemberId>,
+}
+
+/// A member and its application, as operators see it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ReceivedApplication {
+    /// The id.
+    pub id: MemberId,
+    /// The state.
+    pub state: MemberState,
+    /// The name.
+    pub name: Name,
+    /// The address at which it is reached; `None` once the member is erased.
+    pub contact: Option<Contact>,
+    /// Its point of view; `None` once the member is erased.
+    pub lens: Option<Lens>,
+    /// Its public key; `None` once it is removed.
+    pub public_key: Option<PublicKey>,
+    /// When it applied, by the service's clock.
+    pub applied_at: Timestamp,
+    /// When an operator last reviewed it.
+    pub reviewed_at: Option<Timestamp>,
+    /// When it claimed its token.
+    pub claimed_at: Option<Timestamp>,
+}
+
+impl ReceivedApplication {
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        Ok(Self {
+            id: MemberId::parse(fields.text("id")?)?,
+            state: MemberState::parse(&fields.text("state")?).ok_or_else(unknown_state)?,
+            name: Name::parse(fields.text("name")?)?,
+            contact: fields.text_if_any("contact")?.map(Contact::parse).transpose()?,
+            lens: fields.text_if_any("lens")?.map(Lens::parse).transpose()?,
+            public_key: fields
+                .text_if_any("publicKey")?
+                .map(|key| PublicKey::parse(&key))
+                .transpose()?,
+            applied_at: Timestamp::parse("appliedAt", &fields.text("appliedAt")?)?,
+            reviewed_at: moment(fields, "reviewedAt")?,
+            claimed_at: moment(fields, "claimedAt")?,
+        })
+    }
+}
+
+/// A page of the outbox.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MessagesAnswer {
+    /// The messages, by id.
+    pub messages: Vec<QueuedMessage>,
+    /// The `after` of the next page, when there is more.
+    pub next_after: Option<MessageId>,
+}
+
+/// A message in the outbox.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct QueuedMessage {
+    /// The id.
+    pub id: MessageId,
+    /// The contact that it goes to; `None` once its member is erased.
+    pub to: Option<Contact>,
+    /// The subject line.
+    pub subject: String,
+    /// The text.
+    pub body: String,
+    /// Its delivery state.
+    pub state: MailState,
+    /// When it was queued, by the service's clock.
+    pub queued_at: Timestamp,
+    /// When the mail server accepted it.
+    pub sent_at: Option<Timestamp>,
+    /// The number of attempts so far.
+    pub attempts: u64,
+    /// Why the last attempt failed.
+    pub last_error: Option<String>,
+}
+
+impl QueuedMessage {
+    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
+        let mut whole = |field| fields.whole_if_any(field)?.ok_or_else(|| Invalid::missing(field));
+        let (id, attempts) = (MessageId(whole("id")?), whole("attempts")?);
+        Ok(Self {
+            id,
+            to: fields.text_if_any("to")?.map(Contact::parse).transpose()?,
+            subject: fields.text("subject")?,
+            body: fields.text("body")?,
+            state: MailState::parse(&fields.text("state")?).ok_or_else(unknown_state)?,
+            queued_at: Timestamp::parse("queuedAt", &fields.text("queuedAt")?)?,
+            sent_at: moment(fields, "sentAt")?,
+            attempts,
+            last_error: fields.text_if_any("lastError")?,
+        })
+    }
+}
+
+/// The body of a request without fields.
+#[derive(Serialize)]
+struct NoFields {}
+
+fn named(member: &MemberId) -> MemberName {
+    MemberName { member_id: member.clone() }
+}
+
+fn unknown_state() -> Invalid {
+    Invalid::new("state", "must be the name of a state")
+}
+
+fn moment(fields: &mut Object, name: &'static str) -> Result<Option<Timestamp>, Unreadable> {
+    let text = fields.text_if_any(name)?;
+    Ok(text.map(|text| Timestamp::parse(name, &text)).transpose()?)
+}
+
+/// Reads the record in a field of an answer.
+fn part<T, E: Into<Error>>(
+    mut answer: Object,
+    field: &'static str,
+    read: impl FnOnce(&mut Object) -> Result<T, E>,
+) -> Result<T, Error> {
+    let record = answer.take(field).unwrap_or(Json::Null);
+    read(&mut record.into_object()).map_err(Into::into)
 }

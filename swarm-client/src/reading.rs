@@ -5,7 +5,7 @@ use serde::Serialize;
 use swarm_core::domain::{Brief, BriefId, Day, MemoId, SubjectId};
 use swarm_core::json::{Json, Object};
 use swarm_core::records::Record;
-use swarm_core::{Session, SessionId, TakeId, Timestamp};
+use swarm_core::{Invalid, Session, SessionId, TakeId, Timestamp};
 
 use crate::answers::{ServedTake, SessionsAnswer, id, list};
 use crate::connection::{Client, Credential};
@@ -69,7 +69,7 @@ impl Client {
     pub fn brief(&self, session: SessionId) -> Result<Option<Brief>, Error> {
         match self.get(&format!("/api/swarm/brief?session={session}"))? {
             Json::Null => Ok(None),
-            brief => read_brief(brief.into_object()).map(Some),
+            brief => read_brief(&mut brief.into_object()).map(Some),
         }
     }
 
@@ -120,16 +120,19 @@ impl Client {
     }
 }
 
-fn read_brief(mut fields: Object) -> Result<Brief, Error> {
+pub(crate) fn read_brief(fields: &mut Object) -> Result<Brief, Error> {
     let mut text = |field| fields.text(field).map_err(unreadable);
     let (date, subject, created_at) = (text("date")?, text("subjectId")?, text("createdAt")?);
+    let session_id = text("sessionId")?;
+    let id = fields.whole_if_any("id").map_err(unreadable)?;
+    let id = id.ok_or_else(|| unreadable(Invalid::missing("id")))?;
     Ok(Brief {
         date: Day::parse(&date).map_err(unreadable)?,
         subject_id: SubjectId::parse(subject).map_err(unreadable)?,
-        session_id: text("sessionId")?,
+        session_id,
         created_at: Timestamp::parse("createdAt", &created_at).map_err(unreadable)?,
         body: fields.take("body").unwrap_or(Json::Null),
-        id: id(fields, "id").map(BriefId)?,
+        id: BriefId(id),
     })
 }
 

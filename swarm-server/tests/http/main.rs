@@ -67,6 +67,7 @@ mod openapi;
 mod operating;
 mod operating_commands;
 mod operator_acts;
+mod operator_client;
 mod operator_routes;
 mod outcomes;
 mod own_figures;

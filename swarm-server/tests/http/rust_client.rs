@@ -38,8 +38,7 @@ fn member_joins_files_and_amends() {
     let member = client.apply(&key, "Zoë", "zoe@test.example", "").unwrap();
     assert_eq!(client.application(&member).unwrap().state, MemberState::Applied);
     assert_eq!(code(client.claim(&key, &member).unwrap_err()), "claim-refused");
-    let named = Json::from([("memberId", Json::from(member.as_str()))]);
-    client.operate(ADMIN, "POST", "/api/swarm/admin/activate", &named).unwrap();
+    assert_eq!(client.operator(ADMIN).activate(&member).unwrap(), MemberState::Approved);
     let token = client.claim(&key, &member).unwrap();
 
     let session = client.open_session().unwrap().unwrap();
@@ -82,8 +81,7 @@ fn member_keeps_the_salt_of_a_sealed_take() {
     operator.operate("/sessions", &convene).expect(201);
     let key = new_key().unwrap();
     let member = client.apply(&key, "Zoë", "zoe@test.example", "").unwrap();
-    let named = Json::from([("memberId", Json::from(member.as_str()))]);
-    client.operate(ADMIN, "POST", "/api/swarm/admin/activate", &named).unwrap();
+    assert_eq!(client.operator(ADMIN).activate(&member).unwrap(), MemberState::Approved);
     let token = client.claim(&key, &member).unwrap();
 
     let session = client.open_session().unwrap().unwrap();

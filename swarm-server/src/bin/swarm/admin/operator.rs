@@ -36,7 +36,7 @@ pub(super) struct Operator {
 
 impl Operator {
     pub(super) fn get(&self, path: &str) -> Result<Json, CommandError> {
-        Ok(self.client.operator_get(&self.token, path)?)
+        Ok(self.client.operator(&self.token).get(path)?)
     }
 
     /// All pages of a list that is continued by `after`, as one answer.
@@ -99,7 +99,7 @@ impl Operator {
     ) -> Result<Json, CommandError> {
         match self.dry_run {
             true => self.judge(method, path, body),
-            false => Ok(Json::Object(self.client.operate(&self.token, method, path, body)?)),
+            false => Ok(Json::Object(self.client.operator(&self.token).send(method, path, body)?)),
         }
     }
 
@@ -111,7 +111,7 @@ impl Operator {
             return Err(CommandError::Refused(text.to_owned()));
         }
         let path = format!("{path}?dry_run=true");
-        Ok(Json::Object(self.client.operate(&self.token, method, &path, body)?))
+        Ok(Json::Object(self.client.operator(&self.token).send(method, &path, body)?))
     }
 
     /// Says what was done.

@@ -72,7 +72,7 @@ fn body(stance: &str, confidence: f64) -> String {
 }
 
 fn operate(desk: &Desk, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
-    desk.operate(&format!("/api/ic/admin{path}"), body)
+    Ok(desk.operator().send("POST", &format!("/api/ic/admin{path}"), body)?)
 }
 
 #[derive(Serialize)]

@@ -5,13 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
-use serde::Serialize;
-use swarm_client::Client;
-use swarm_core::json::Object;
-use swarm_core::{MemberId, Timestamp};
+use swarm_client::{Client, OperatorClient};
+use swarm_core::Timestamp;
 
 use super::author::Author;
-use crate::Failure;
 
 /// The demonstration's tenant, as its operator uses it.
 pub(super) struct Desk {
@@ -25,20 +22,9 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// Activates a member.
-    pub(super) fn activate(&self, member: &MemberId) -> Result<(), Failure> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Activated<'a> {
-            member_id: &'a MemberId,
-        }
-        let activated = Activated { member_id: member };
-        self.operate("/api/swarm/admin/activate", &activated).map(drop)
-    }
-
-    /// Sends an operator's request.
-    pub(super) fn operate(&self, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
-        Ok(self.client.operate(&self.admin_token, "POST", path, body)?)
+    /// The operator of the tenant.
+    pub(super) fn operator(&self) -> OperatorClient<'_> {
+        self.client.operator(&self.admin_token)
     }
 
     /// Sets the clock to so many minutes before the end.

@@ -1,8 +1,10 @@
 //! The requests of the demonstration's operator: subjects, sessions and their states.
 
-use serde::Serialize;
-use swarm_core::domain::Day;
-use swarm_core::json::Object;
+use swarm_core::domain::{
+    BriefOrder, Bucket, Day, Position, Question, QuestionText, Resolution, Roster, RosterEntry,
+    SessionDraft, SessionState, StateChange, Subject, SubjectId, SubjectSnapshotDraft,
+};
+use swarm_core::json::Json;
 use swarm_core::{MemberId, SessionId, Timestamp};
 
 use super::author::Author;
@@ -15,29 +17,28 @@ pub(super) fn subject(
     theme: &'static Theme,
     linked_member_id: Option<MemberId>,
 ) -> Result<(), Failure> {
-    let wallet = |chain| Wallet { chain, address: theme.wallet };
-    let subject = Subject {
-        id: theme.id,
-        name: theme.name,
-        status: "active",
-        operator: theme.operator,
-        thesis_blurb: theme.thesis,
-        homepage: format!("https://{}.example/", theme.id),
-        structural_notes: ["Figures are taken from the chain at midnight, UTC."],
-        wallets: [wallet("ethereum"), wallet("base")],
-        nft_contracts: [wallet("ethereum")],
-        linked_member_id,
+    let wallet = |chain: &str| {
+        Json::from([("chain", chain.into()), ("address", theme.wallet.into())]).into_object()
     };
-    operate(desk, "/subjects", &subject).map(drop)
+    let subject = Subject {
+        operator: Some(theme.operator.to_owned()),
+        thesis_blurb: Some(theme.thesis.to_owned()),
+        homepage: Some(format!("https://{}.example/", theme.id)),
+        structural_notes: vec!["Figures are taken from the chain at midnight, UTC.".to_owned()],
+        wallets: vec![wallet("ethereum"), wallet("base")],
+        nft_contracts: vec![wallet("ethereum")],
+        linked_member_id: linked_member_id.map(|id| id.to_string()),
+        ..Subject::new(SubjectId::parse(theme.id)?, theme.name)
+    };
+    desk.operator().save_subject(&subject)?;
+    Ok(())
 }
 
 /// Convenes a session, and publishes its brief.
-pub(super) fn convene(desk: &Desk, session: &Session<'_>) -> Result<SessionId, Failure> {
-    let mut answer = operate(desk, "/sessions", session)?;
-    let session = answer.take("session").ok_or("the answer has no session")?;
-    let id = session.into_object().whole_if_any("id")?.ok_or("the session has no id")?;
-    operate(desk, &format!("/sessions/{id}/brief"), &Nothing {})?;
-    Ok(SessionId(id))
+pub(super) fn convene(desk: &Desk, session: SessionDraft) -> Result<SessionId, Failure> {
+    let id = desk.operator().convene(session)?.id;
+    desk.operator().publish_brief(id, BriefOrder::default())?;
+    Ok(id)
 }
 
 /// Convenes a session for practice, on a subject of its own.
@@ -46,14 +47,14 @@ pub(super) fn convene_practice(
     date: Day,
     deadline: Timestamp,
 ) -> Result<SessionId, Failure> {
-    const SUBJECT: &str = "practice";
-    operate(desk, "/subjects", &PlainSubject { id: SUBJECT, name: "Practice" })?;
-    let session =
-        Practice { date, subject_id: SUBJECT, window_closes_at: deadline, practice: true };
-    let mut answer = operate(desk, "/sessions", &session)?;
-    let session = answer.take("session").ok_or("the answer has no session")?;
-    let id = session.into_object().whole_if_any("id")?.ok_or("the session has no id")?;
-    Ok(SessionId(id))
+    let subject = SubjectId::parse("practice")?;
+    desk.operator().save_subject(&Subject::new(subject.clone(), "Practice"))?;
+    let session = SessionDraft {
+        window_closes_at: Some(deadline),
+        practice: true,
+        ..SessionDraft::new(date, subject)
+    };
+    Ok(desk.operator().convene(session)?.id)
 }
 
 /// A session that expects all members but one.
@@ -63,25 +64,36 @@ pub(super) fn session(
     date: Day,
     deadline: Timestamp,
     days_ago: i64,
-) -> Session<'static> {
-    let expected = |(nth, author): (i64, &Author)| Expected {
+) -> Result<SessionDraft, Failure> {
+    let expected = |(nth, author): (i64, &Author)| RosterEntry {
         member_id: author.id.clone(),
         excused: nth == excused(days_ago),
     };
-    Session {
-        date,
-        subject_id: theme.id,
-        state: "collecting",
-        window_closes_at: deadline,
+    let buckets = || BUCKETS.into_iter().map(Bucket::parse).collect::<Result<_, _>>();
+    Ok(SessionDraft {
+        window_closes_at: Some(deadline),
         // One session misses its quorum: one of its twelve members is excused.
-        quorum: if days_ago == 6 { 12 } else { 7 },
-        buckets: has_buckets(theme).then_some(BUCKETS),
-        roster: (0..).zip(&desk.members).map(expected).collect(),
-        blind: false,
-        question: format!("Is {} worth more a day from now?", theme.name),
-        resolution: "By the closing price: 2 is a rise of a tenth or more, −2 a fall of a tenth or more.",
-        resolves_at: deadline.plus_millis(24 * 60 * 60_000),
-    }
+        quorum: Some(if days_ago == 6 { 12 } else { 7 }),
+        buckets: has_buckets(theme).then(buckets).transpose()?,
+        roster: Some(Roster::parse((0..).zip(&desk.members).map(expected).collect())?),
+        question: question(theme, "a day from now", deadline.plus_millis(24 * 60 * 60_000))?,
+        ..SessionDraft::new(date, SubjectId::parse(theme.id)?)
+    })
+}
+
+/// Whether a subject is worth more at a moment, which `when` names.
+pub(super) fn question(
+    theme: &Theme,
+    when: &str,
+    resolves_at: Timestamp,
+) -> Result<Question, Failure> {
+    const RESOLUTION: &str =
+        "By the closing price: 2 is a rise of a tenth or more, −2 a fall of a tenth or more.";
+    Ok(Question {
+        text: Some(QuestionText::parse(format!("Is {} worth more {when}?", theme.name))?),
+        resolution: Some(Resolution::parse(RESOLUTION)?),
+        resolves_at: Some(resolves_at),
+    })
 }
 
 /// Whether sessions on this subject have buckets.
@@ -97,10 +109,10 @@ pub(super) fn excused(days_ago: i64) -> i64 {
 pub(super) fn finish(
     desk: &Desk,
     session: SessionId,
-    states: &[&'static str],
+    states: &[SessionState],
 ) -> Result<(), Failure> {
     for state in states {
-        operate(desk, &format!("/sessions/{session}/state"), &State { state })?;
+        desk.operator().advance(session, StateChange { state: *state, end_window: false })?;
     }
     Ok(())
 }
@@ -117,117 +129,22 @@ pub(super) fn snapshot(
     let passed = f64::from(i32::try_from(DAYS - days_ago).unwrap_or_default());
     let trend = f64::from(i32::try_from(theme.drift).unwrap_or_default()) * 0.012 * passed;
     let total = (theme.value * (1.0 + trend + (turn - 0.5) * 0.09)).round();
-    let position = |token, chain, pct: f64| Position {
-        token,
-        chain,
-        value_usd: (total * pct / 100.0).round(),
-        pct,
+    let position = |token: &str, chain: &str, pct: f64| Position {
+        token: token.to_owned(),
+        chain: Some(chain.to_owned()),
+        value_usd: Some((total * pct / 100.0).round()),
+        pct: Some(pct),
     };
-    let snapshot = Snapshot {
+    let snapshot = SubjectSnapshotDraft {
         date,
-        total_value_usd: total,
-        positions: [
+        total_value_usd: Some(total),
+        positions: vec![
             position("stETH", "ethereum", 46.0),
             position("USDC", "ethereum", 31.5),
             position("GOV", "base", 22.5),
         ],
-        notable: ["No position moved by more than a tenth."],
+        notable: vec!["No position moved by more than a tenth.".to_owned()],
     };
-    operate(desk, &format!("/subjects/{}/snapshots", theme.id), &snapshot).map(drop)
-}
-
-pub(super) fn operate(desk: &Desk, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
-    desk.operate(&format!("/api/swarm/admin{path}"), body)
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Subject<'a> {
-    id: &'a str,
-    name: &'a str,
-    status: &'a str,
-    operator: &'a str,
-    thesis_blurb: &'a str,
-    homepage: String,
-    structural_notes: [&'a str; 1],
-    wallets: [Wallet<'a>; 2],
-    nft_contracts: [Wallet<'a>; 1],
-    linked_member_id: Option<MemberId>,
-}
-
-#[derive(Serialize)]
-struct Wallet<'a> {
-    chain: &'a str,
-    address: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Session<'a> {
-    pub(super) date: Day,
-    pub(super) subject_id: &'a str,
-    pub(super) state: &'a str,
-    pub(super) window_closes_at: Timestamp,
-    pub(super) quorum: u32,
-    pub(super) buckets: Option<[&'a str; 4]>,
-    pub(super) roster: Vec<Expected>,
-    pub(super) blind: bool,
-    pub(super) question: String,
-    pub(super) resolution: &'a str,
-    pub(super) resolves_at: Timestamp,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Expected {
-    member_id: MemberId,
-    excused: bool,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Deadline<'a> {
-    pub(super) window_closes_at: Timestamp,
-    pub(super) note: &'a str,
-}
-
-#[derive(Serialize)]
-struct State {
-    state: &'static str,
-}
-
-#[derive(Serialize)]
-struct Nothing {}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Snapshot<'a> {
-    date: Day,
-    total_value_usd: f64,
-    positions: [Position<'a>; 3],
-    notable: [&'a str; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Position<'a> {
-    token: &'a str,
-    chain: &'a str,
-    value_usd: f64,
-    pct: f64,
-}
-
-#[derive(Serialize)]
-struct PlainSubject {
-    id: &'static str,
-    name: &'static str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Practice {
-    date: Day,
-    subject_id: &'static str,
-    window_closes_at: Timestamp,
-    practice: bool,
+    desk.operator().add_snapshot(&SubjectId::parse(theme.id)?, &snapshot)?;
+    Ok(())
 }

@@ -1,14 +1,14 @@
 //! The sessions of the demonstration.
 
 use swarm_client::new_key;
-use swarm_core::domain::Day;
+use swarm_core::domain::SessionState::{Aggregated, Published, Scheduled, WindowClosed};
+use swarm_core::domain::{Day, Note, Noted, SessionDraft, SessionPatch};
 use swarm_core::{SessionId, TakeId};
 
 use super::author::{Author, Opinion};
 use super::desk::Desk;
 use super::requests::{
-    Deadline, Session, convene, convene_practice, excused, finish, has_buckets, operate, session,
-    snapshot, subject,
+    convene, convene_practice, excused, finish, has_buckets, session, snapshot, subject,
 };
 use super::words::{
     ANALYSTS, APPLICANTS, BUCKETS, DAYS, FOUNDERS, JOINED, LONG, MEMOS, STANCES, THEMES, Theme,
@@ -45,7 +45,9 @@ pub(super) fn begin(desk: &mut Desk) -> Result<(), Failure> {
 fn join(desk: &mut Desk, which: std::ops::Range<usize>, start: i64) -> Result<(), Failure> {
     for (nth, analyst) in (0..).zip(ANALYSTS.get(which).unwrap_or_default()) {
         desk.at(start - 7 * nth);
-        let author = Author::join(&desk.client, analyst, |id| desk.activate(id))?;
+        let author = Author::join(&desk.client, analyst, |id| {
+            Ok(desk.operator().activate(id).map(drop)?)
+        })?;
         desk.members.push(author);
     }
     Ok(())
@@ -66,11 +68,11 @@ pub(super) fn past(
     let convened = desk.at(start);
     snapshot(desk, theme, days_ago, convened.day())?;
     let deadline = convened.plus_millis(OPEN * 60_000);
-    let session = Session {
+    let session = SessionDraft {
         blind: days_ago == BLIND,
-        ..session(desk, theme, convened.day(), deadline, days_ago)
+        ..session(desk, theme, convened.day(), deadline, days_ago)?
     };
-    let id = convene(desk, &session)?;
+    let id = convene(desk, session)?;
     let moved = days_ago % 7 == 3;
     // One session is aggregated before its deadline: later takes are not counted.
     let early = days_ago == 5;
@@ -80,7 +82,7 @@ pub(super) fn past(
         }
         desk.at(start - 30 - 13 * nth);
         if early && nth == 8 {
-            finish(desk, id, &["window_closed", "aggregated"])?;
+            finish(desk, id, &[WindowClosed, Aggregated])?;
         }
         author.file(&desk.client, &opinion(author, theme, days_ago, nth, convened.day(), 0))?;
     }
@@ -88,9 +90,9 @@ pub(super) fn past(
     if moved {
         let deadline = convened.plus_millis((OPEN + 30) * 60_000);
         let note = "two members could not reach their data until a quarter of an hour ago";
-        let path = format!("/api/swarm/admin/sessions/{id}");
-        let patch = Deadline { window_closes_at: deadline, note };
-        desk.client.operate(&desk.admin_token, "PATCH", &path, &patch)?;
+        let request =
+            SessionPatch { window_closes_at: Some(Some(deadline)), ..SessionPatch::default() };
+        desk.operator().amend_session(id, Noted { note: Some(Note::parse(note)?), request })?;
     }
     for (nth, author) in (0..).zip(&desk.members) {
         if !early && pseudo_random(days_ago, nth + 50) < 12 && !is_absent(days_ago, nth) {
@@ -100,8 +102,7 @@ pub(super) fn past(
     }
     memos(desk, days_ago)?;
     desk.at(start - OPEN - AGGREGATED);
-    let states =
-        if early { &["published"][..] } else { &["window_closed", "aggregated", "published"] };
+    let states = if early { &[Published][..] } else { &[WindowClosed, Aggregated, Published] };
     finish(desk, id, states)?;
     if let Some(before) = before {
         let yesterday = days_ago + 1;
@@ -122,14 +123,13 @@ pub(super) fn applications(desk: &Desk) -> Result<(), Failure> {
 /// Runs two sessions of today that are over: one is aggregated and not published, one only closed.
 pub(super) fn pending(desk: &Desk) -> Result<(), Failure> {
     let [first, _, third] = &THEMES;
-    for (theme, start, seed, states) in [
-        (first, 900, -1, &["window_closed", "aggregated"][..]),
-        (third, 600, -2, &["window_closed"][..]),
-    ] {
+    for (theme, start, seed, states) in
+        [(first, 900, -1, &[WindowClosed, Aggregated][..]), (third, 600, -2, &[WindowClosed][..])]
+    {
         let convened = desk.at(start);
         let date = desk.end.day();
         let deadline = convened.plus_millis(290 * 60_000);
-        let id = convene(desk, &session(desk, theme, date, deadline, 0))?;
+        let id = convene(desk, session(desk, theme, date, deadline, 0)?)?;
         for (nth, author) in (0..).zip(&desk.members) {
             if !is_absent(seed, nth) && nth != excused(0) {
                 desk.at(start - 5 - 11 * nth);
@@ -148,8 +148,8 @@ pub(super) fn sealed(desk: &Desk) -> Result<SessionId, Failure> {
     let [_, _, theme] = &THEMES;
     let date = desk.end.plus_millis(DAY * 60_000).day();
     let deadline = convened.plus_millis((5 * 60 + 380) * 60_000);
-    let session = Session { blind: true, ..session(desk, theme, date, deadline, 0) };
-    let id = convene(desk, &session)?;
+    let session = SessionDraft { blind: true, ..session(desk, theme, date, deadline, 0)? };
+    let id = convene(desk, session)?;
     for (nth, author) in (0..).zip(desk.members.iter().take(9)) {
         desk.at(290 - 5 * nth);
         author.file(&desk.client, &opinion(author, theme, 0, nth, date, 0))?;
@@ -186,7 +186,7 @@ pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
     let date = desk.end.day();
     snapshot(desk, theme, 0, date)?;
     let deadline = convened.plus_millis((4 * 60 + 192) * 60_000);
-    convene(desk, &session(desk, theme, date, deadline, 0))?;
+    convene(desk, session(desk, theme, date, deadline, 0)?)?;
     let mut first = None;
     for (nth, author) in (0..).zip(desk.members.iter().take(15)) {
         if nth == excused(0) {
@@ -199,11 +199,11 @@ pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
         }
     }
     let tomorrow = desk.at(10).plus_millis(DAY * 60_000);
-    let scheduled = Session {
-        state: "scheduled",
-        ..session(desk, tomorrows, tomorrow.day(), tomorrow.plus_millis(OPEN * 60_000), 0)
+    let scheduled = SessionDraft {
+        state: Scheduled,
+        ..session(desk, tomorrows, tomorrow.day(), tomorrow.plus_millis(OPEN * 60_000), 0)?
     };
-    operate(desk, "/sessions", &scheduled)?;
+    desk.operator().convene(scheduled)?;
     desk.at(4);
     let author = desk.members.first().ok_or("no members")?;
     let second = Opinion {

@@ -1,11 +1,12 @@
 //! A year of weekly sessions with outcomes: one member is calibrated, one is loud, and the others are as most are.
 
-use serde::Serialize;
 use swarm_core::SessionId;
+use swarm_core::domain::SessionState::{Aggregated, Published, WindowClosed};
+use swarm_core::domain::{OutcomeDraft, OutcomeSource, OutcomeValue, SessionDraft};
 
 use super::author::{Author, Opinion};
 use super::desk::Desk;
-use super::requests::{Session, convene, finish, operate, session};
+use super::requests::{convene, finish, question, session};
 use super::words::{DAYS, FOUNDERS, STANCES, THEMES, Theme, prose, pseudo_random};
 use crate::Failure;
 
@@ -32,14 +33,13 @@ pub(super) fn run(desk: &Desk) -> Result<(), Failure> {
         let theme = theme(week);
         let deadline = convened.plus_millis(6 * 60 * 60_000);
         let known = deadline.plus_millis(7 * DAY * 60_000);
-        let weekly = Session {
-            quorum: 5,
+        let weekly = SessionDraft {
+            quorum: Some(5),
             buckets: None,
-            question: format!("Is {} worth more a week from now?", theme.name),
-            resolves_at: known,
-            ..session(desk, theme, convened.day(), deadline, week)
+            question: question(theme, "a week from now", known)?,
+            ..session(desk, theme, convened.day(), deadline, week)?
         };
-        let id = convene(desk, &weekly)?;
+        let id = convene(desk, weekly)?;
         for (nth, author) in (0..).zip(desk.members.iter().take(FOUNDERS)) {
             if pseudo_random(week, nth + 70) < 15 || nth == super::requests::excused(week) {
                 continue;
@@ -48,7 +48,7 @@ pub(super) fn run(desk: &Desk) -> Result<(), Failure> {
             author.file(&desk.client, &opinion(author, theme, week, nth, convened.day()))?;
         }
         desk.at(start - 6 * 60 - 30);
-        finish(desk, id, &["window_closed", "aggregated", "published"])?;
+        finish(desk, id, &[WindowClosed, Aggregated, Published])?;
         if let Some((id, week)) = before {
             outcome(desk, id, value(week))?;
         }
@@ -60,13 +60,12 @@ pub(super) fn run(desk: &Desk) -> Result<(), Failure> {
 
 /// Records what came of a session.
 pub(super) fn outcome(desk: &Desk, session: SessionId, value: f64) -> Result<(), Failure> {
-    #[derive(Serialize)]
-    struct Outcome<'a> {
-        value: f64,
-        source: &'a str,
-    }
-    let outcome = Outcome { value, source: "the closing price, prices.example" };
-    operate(desk, &format!("/sessions/{session}/outcome"), &outcome).map(drop)
+    let outcome = OutcomeDraft {
+        value: Some(OutcomeValue::parse(value)?),
+        source: Some(OutcomeSource::parse("the closing price, prices.example")?),
+    };
+    desk.operator().record_outcome(session, outcome)?;
+    Ok(())
 }
 
 /// The outcome of a daily session.

@@ -1,0 +1,208 @@
+//! The requests of operators of the client crate `swarm-client`, over sockets.
+
+use swarm_client::{Client, Error, OperatorClient, ServedTake, TakeFields, new_key, sign_take};
+use swarm_core::domain::{
+    Day, Erasure, ExcuseOrder, KeyRotation, MailState, MemberPatch, MemberState, MemberUpdate,
+    Name, Note, Noted, OutcomeDraft, OutcomeValue, Question, QuestionText, Regime, Roster,
+    RosterEntry, RosterFreeze, SessionDraft, SessionPatch, SessionState, Signal, StateChange,
+    Subject, SubjectId, SubjectSnapshotDraft,
+};
+use swarm_core::json::{Json, Object};
+use swarm_core::{MemberId, Session, Timestamp};
+
+use crate::harness::{ADMIN, Server};
+
+const DAY: &str = "2026-11-21";
+
+struct Desk {
+    client: Client,
+    _server: Server,
+}
+
+impl Desk {
+    /// With the subject `aurora`.
+    fn open() -> Self {
+        let server = Server::start();
+        let client = Client::new(&format!("http://{}/", server.address)).unwrap();
+        let desk = Self { client, _server: server };
+        let subject = Subject::new(SubjectId::parse("aurora").unwrap(), "Aurora");
+        assert_eq!(desk.operator().save_subject(&subject).unwrap(), subject);
+        desk
+    }
+
+    fn operator(&self) -> OperatorClient<'_> {
+        self.client.operator(ADMIN)
+    }
+
+    /// A member with a token.
+    fn join(&self, name: &str) -> (MemberId, swarm_core::proof::KeyPair, String) {
+        let key = new_key().unwrap();
+        let member = self.client.apply(&key, name, "zoe@test.example", "Slow.").unwrap();
+        assert_eq!(self.operator().activate(&member).unwrap(), MemberState::Approved);
+        let token = self.client.claim(&key, &member).unwrap();
+        (member, key, token)
+    }
+
+    fn convene(&self) -> Session {
+        self.operator().convene(draft()).unwrap()
+    }
+
+    fn advance(&self, session: &Session, state: SessionState) -> Session {
+        let change = StateChange { state, end_window: state == SessionState::WindowClosed };
+        self.operator().advance(session.id, change).unwrap()
+    }
+}
+
+fn draft() -> SessionDraft {
+    SessionDraft::new(Day::parse(DAY).unwrap(), SubjectId::parse("aurora").unwrap())
+}
+
+fn note(text: &str) -> Note {
+    Note::parse(text).unwrap()
+}
+
+fn code(error: Error) -> String {
+    match error {
+        Error::Refused(refused) => refused.code.unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn operator_reviews_and_changes_members() {
+    let desk = Desk::open();
+    let operator = desk.operator();
+    let (zoe, key, token) = desk.join("Zoë");
+    let mallory = desk.client.apply(&new_key().unwrap(), "Mallory", "m@test.example", "").unwrap();
+    assert_eq!(operator.reject(&mallory).unwrap(), MemberState::Rejected);
+
+    let all = operator.applications(None, None).unwrap();
+    assert_eq!((all.applications.len(), all.next_after), (2, None));
+    let claimed = operator.applications(Some(MemberState::Claimed), None).unwrap().applications;
+    let [row] = claimed.as_slice() else { panic!("{claimed:?}") };
+    assert_eq!((&row.id, row.name.as_str(), row.state), (&zoe, "Zoë", MemberState::Claimed));
+    assert_eq!(row.contact.as_ref().unwrap().as_str(), "zoe@test.example");
+    assert_eq!(row.lens.as_ref().unwrap().as_str(), "Slow.");
+    assert_eq!(row.public_key.as_ref(), Some(&key.public_key()));
+    assert!(row.applied_at <= row.reviewed_at.unwrap() && row.claimed_at.is_some());
+    let last = all.applications.iter().map(|row| &row.id).max().unwrap();
+    assert_eq!(operator.applications(None, Some(last)).unwrap().applications, []);
+
+    let mut patch = MemberPatch::default();
+    patch.name = Some(Name::parse("Zoe").unwrap());
+    let update = MemberUpdate { member_id: zoe.clone(), patch };
+    assert_eq!(operator.update_member(&update).unwrap(), MemberState::Claimed);
+    let rotation = KeyRotation { public_key: None, member_id: zoe.clone() };
+    let rotated = operator.rotate_key(&rotation).unwrap();
+    assert!(rotated.starts_with("tok_") && rotated != token);
+    assert_eq!(operator.reset_claim(&zoe).unwrap(), MemberState::Approved);
+    assert_eq!(operator.deactivate(&zoe).unwrap(), MemberState::Inactive);
+    let erasure = Erasure { member_id: zoe.clone(), texts: false };
+    assert_eq!(operator.erase(&erasure).unwrap(), MemberState::Inactive);
+    let all = operator.applications(None, None).unwrap().applications;
+    let erased = all.iter().find(|row| row.id == zoe).unwrap();
+    assert_eq!((erased.name.as_str(), &erased.contact, &erased.lens), ("erased", &None, &None));
+
+    let unknown = MemberId::parse("nobody").unwrap();
+    assert_eq!(code(operator.activate(&unknown).unwrap_err()), "not-found");
+    let stranger = desk.client.operator("made-up");
+    assert_eq!(code(stranger.activate(&zoe).unwrap_err()), "admin-token-required");
+    assert!(!format!("{operator:?}").contains(ADMIN), "a token is not printed");
+}
+
+#[test]
+fn operator_runs_a_session() {
+    let desk = Desk::open();
+    let operator = desk.operator();
+    let ((ada, ..), (zoe, key, token)) = (desk.join("Ada"), desk.join("Zoë"));
+    let session =
+        operator.convene(Noted { note: Some(note("Weekly.")), request: draft() }).unwrap();
+    assert_eq!(desk.client.session(session.id).unwrap().0, session);
+
+    let closes = Timestamp::parse("windowClosesAt", "2099-01-01T00:00:00Z").unwrap();
+    let mut patch = SessionPatch { window_closes_at: Some(Some(closes)), ..Default::default() };
+    patch.quorum = Some(Some(1));
+    patch.question.text = Some(Some(QuestionText::parse("More?").unwrap()));
+    let session = operator.amend_session(session.id, patch).unwrap();
+    assert_eq!((session.window_closes_at, session.quorum), (Some(closes), Some(1)));
+    assert_ne!(session.question, Question::default());
+    let patch = SessionPatch { quorum: Some(None), ..Default::default() };
+    assert_eq!(operator.amend_session(session.id, patch).unwrap().quorum, None);
+
+    let entry = |member: &MemberId| RosterEntry { member_id: member.clone(), excused: false };
+    let members = Roster::parse(vec![entry(&ada), entry(&zoe)]).unwrap();
+    operator.freeze_roster(session.id, RosterFreeze { members }).unwrap();
+    let excuse = ExcuseOrder { member_id: ada.clone(), excused: true };
+    let session = operator.excuse(session.id, excuse).unwrap();
+    assert!(session.roster.as_ref().unwrap().entry(&ada).unwrap().excused);
+    let brief = operator.publish_brief(session.id, swarm_core::domain::BriefOrder::default());
+    assert_eq!(desk.client.brief(session.id).unwrap(), Some(brief.unwrap()));
+
+    let fields = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");
+    let take = sign_take(desk.client.service(), &key, &zoe, &session, &fields).unwrap();
+    let take = desk.client.submit(&token, &take).unwrap().id;
+    let withheld = operator.withhold(take, note("It names a client.")).unwrap();
+    let ServedTake::Withheld(withheld) = withheld else { panic!("{withheld:?}") };
+    assert_eq!(withheld.note, "It names a client.");
+    assert!(operator.restore(take, None).unwrap().open().is_some());
+
+    for state in [SessionState::WindowClosed, SessionState::Aggregated, SessionState::Published] {
+        assert_eq!(desk.advance(&session, state).state, state);
+    }
+    let outcome = OutcomeDraft { value: Some(OutcomeValue::parse(-1.0).unwrap()), source: None };
+    let session = operator.record_outcome(session.id, outcome).unwrap();
+    assert_eq!(session.outcome.unwrap().value, Some(OutcomeValue::parse(-1.0).unwrap()));
+    let session = operator.void_session(session.id, note("Other prices.")).unwrap();
+    assert_eq!(session.voided.unwrap().note, note("Other prices."));
+
+    let second = desk.convene();
+    operator.withdraw_session(second.id, None).unwrap();
+    assert_eq!(code(desk.client.session(second.id).unwrap_err()), "not-found");
+}
+
+#[test]
+fn operator_keeps_documents_and_the_outbox() {
+    let desk = Desk::open();
+    let operator = desk.operator();
+    let (zoe, _, token) = desk.join("Zoë");
+    let date = Day::parse(DAY).unwrap();
+    let snapshot = SubjectSnapshotDraft {
+        date,
+        total_value_usd: Some(1_250_000.5),
+        positions: Vec::new(),
+        notable: vec!["Moved.".to_owned()],
+    };
+    let aurora = SubjectId::parse("aurora").unwrap();
+    assert_eq!(operator.add_snapshot(&aurora, &snapshot).unwrap().0, 1);
+    let regime = Regime {
+        date,
+        composite: Some(0.4),
+        regime: Some("risk-on".to_owned()),
+        macro_regime: None,
+        onchain_regime: None,
+        rest: Object::default(),
+    };
+    operator.save_regime(&regime).unwrap();
+    let payload = Json::read(br#"{"change": -0.12}"#).unwrap();
+    let signal = Signal { signal_key: "fees.7d".to_owned(), date, payload: payload.clone() };
+    operator.save_signal(&signal).unwrap();
+    let session = desk.convene();
+    let brief = operator.publish_brief(session.id, swarm_core::domain::BriefOrder::default());
+    let body = swarm_core::json::write(&brief.unwrap().body);
+    for shown in ["risk-on", "fees.7d", "-0.12", "1250000.5"] {
+        assert!(body.contains(shown), "{shown} is not in {body}");
+    }
+
+    let memo = desk.client.publish_memo(&token, "On aurora", "Long.", None, None).unwrap();
+    operator.retract_memo(memo).unwrap();
+
+    // The welcome of a member that was let in, and the test.
+    let test = operator.test_mail("ops@test.example").unwrap();
+    assert_eq!((test.to.unwrap().as_str(), test.state), ("ops@test.example", MailState::Queued));
+    let queued = operator.outbox(None).unwrap();
+    assert_eq!((queued.messages.last().unwrap().id, queued.next_after), (test.id, None));
+    assert_eq!(queued.messages[0].to.as_ref().unwrap().as_str(), "zoe@test.example", "{zoe:?}");
+    assert_eq!(operator.cancel_message(test.id).unwrap().state, MailState::Cancelled);
+    assert_eq!(operator.retry_message(test.id).unwrap().state, MailState::Queued);
+    assert_eq!(operator.outbox(Some(test.id)).unwrap().messages, []);
+}
