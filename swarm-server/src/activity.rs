@@ -1,12 +1,28 @@
 //! Tracks whether a connection is waiting for its client or working on a request, and since when.
 
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::task;
 use tokio::time::Instant;
 
 /// The shared state of a connection. Clones share it.
 #[derive(Clone, Debug)]
-pub(crate) struct Activity(Arc<Mutex<Phase>>);
+pub(crate) struct Activity(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    phase: Phase,
+    /// To whom to report the next wait.
+    report: Option<WaitReport>,
+}
+
+/// Where to report that a connection waits for its client: since when, and its task.
+#[derive(Clone, Debug)]
+pub(crate) struct WaitReport {
+    pub(crate) task: task::Id,
+    pub(crate) to: Sender<(Instant, task::Id)>,
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
@@ -21,17 +37,18 @@ enum Phase {
 impl Activity {
     /// The state of a connection that was just accepted.
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Phase::Waiting { since: Instant::now() })))
+        let phase = Phase::Waiting { since: Instant::now() };
+        Self(Arc::new(Mutex::new(State { phase, report: None })))
     }
 
     /// Records that the head of a request has arrived. Returns false if the connection is already being
     /// closed, so that the answer could not be sent.
     pub(crate) fn start_request(&self) -> bool {
-        let mut phase = self.phase();
-        if matches!(*phase, Phase::Closing) {
+        let mut state = self.state();
+        if matches!(state.phase, Phase::Closing) {
             return false;
         }
-        *phase = Phase::Working { since: Instant::now() };
+        state.phase = Phase::Working { since: Instant::now() };
         true
     }
 
@@ -51,32 +68,43 @@ impl Activity {
         self.change(|since| Phase::Working { since });
     }
 
-    /// Since when the connection has been waiting for its client, if it is.
-    pub(crate) fn waiting_since(&self) -> Option<Instant> {
-        match *self.phase() {
+    /// Since when the connection has been waiting for its client. If it is working, its next wait is
+    /// reported, once.
+    pub(crate) fn waiting_since(&self, report: impl FnOnce() -> WaitReport) -> Option<Instant> {
+        let mut state = self.state();
+        match state.phase {
             Phase::Waiting { since } => Some(since),
-            Phase::Working { .. } | Phase::Closing => None,
+            Phase::Working { .. } => {
+                state.report.get_or_insert_with(report);
+                None
+            }
+            Phase::Closing => None,
         }
     }
 
     /// Marks the connection as closing, unless it is working on a request. Returns whether it did.
     pub(crate) fn close_if_waiting(&self) -> bool {
-        let mut phase = self.phase();
-        let waiting = matches!(*phase, Phase::Waiting { .. });
+        let mut state = self.state();
+        let waiting = matches!(state.phase, Phase::Waiting { .. });
         if waiting {
-            *phase = Phase::Closing;
+            state.phase = Phase::Closing;
         }
         waiting
     }
 
     fn change(&self, next: impl FnOnce(Instant) -> Phase) {
-        let mut phase = self.phase();
-        if let Phase::Waiting { since } | Phase::Working { since } = *phase {
-            *phase = next(since);
+        let mut state = self.state();
+        let (Phase::Waiting { since } | Phase::Working { since }) = state.phase else { return };
+        state.phase = next(since);
+        if let Phase::Waiting { since } = state.phase
+            && let Some(WaitReport { task, to }) = state.report.take()
+        {
+            // Nobody listens once the server stops.
+            let _ = to.send((since, task));
         }
     }
 
-    fn phase(&self) -> MutexGuard<'_, Phase> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

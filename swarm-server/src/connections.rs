@@ -1,34 +1,48 @@
 //! The open connections: limits in total and per client, and closing idle ones for new ones.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
 use swarm_http::fairness::{ClientShare, Scheduler};
 use tokio::sync::oneshot;
 use tokio::task::{self, JoinError, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::Limits;
-use crate::activity::Activity;
+use crate::activity::{Activity, WaitReport};
 
 pub(crate) struct Connections {
     tasks: JoinSet<()>,
     open: HashMap<task::Id, Open>,
     scheduler: Scheduler,
-    /// The number of open connections of each client, by its key.
-    counts: HashMap<u64, usize>,
+    /// The clients with open connections, by their keys.
+    clients: HashMap<u64, Client>,
+    /// Reports of connections that were found working and wait again.
+    waits: (Sender<(Instant, task::Id)>, Receiver<(Instant, task::Id)>),
     max: usize,
     /// The maximum per client; `None` behind a proxy, where all clients have the proxy's address.
     max_of_client: Option<usize>,
     gauge: Gauge,
 }
 
+/// The connections of a client.
+#[derive(Default)]
+struct Client {
+    open: usize,
+    /// Those that may be waiting, with a time that is not after the beginning of the wait: a wait never begins before
+    /// an earlier one of the same connection. Those that were found working are missing until they report their wait.
+    waiting: BTreeSet<(Instant, task::Id)>,
+}
+
 struct Open {
     client: Arc<ClientShare>,
     activity: Activity,
+    /// The time by which it is listed as waiting, if it is.
+    listed: Option<Instant>,
     /// Closes the connection when it is dropped.
     _close: oneshot::Sender<()>,
 }
@@ -39,7 +53,8 @@ impl Connections {
             tasks: JoinSet::new(),
             open: HashMap::new(),
             scheduler: Scheduler::default(),
-            counts: HashMap::new(),
+            clients: HashMap::new(),
+            waits: mpsc::channel(),
             max: limits.connections,
             max_of_client: limits.connections_per_address,
             gauge,
@@ -61,7 +76,7 @@ impl Connections {
         /// Interval at which waiting connections are looked for.
         const PAUSE: Duration = Duration::from_millis(10);
         let client = self.scheduler.client(address).key();
-        let count = self.counts.get(&client).copied();
+        let count = self.clients.get(&client).map(|client| client.open);
         if self.max_of_client.is_some_and(|max| count >= Some(max)) {
             self.close_longest_waiting(Some(client));
         }
@@ -82,7 +97,7 @@ impl Connections {
         connection: impl Future<Output = ()> + Send + 'static,
     ) {
         let (client, counted) = (self.scheduler.client(address), Counted::new(&self.gauge));
-        *self.counts.entry(client.key()).or_default() += 1;
+        self.clients.entry(client.key()).or_default().open += 1;
         let scheduled = self.max_of_client.map(|_| Arc::clone(&client));
         let (close, closed) = oneshot::channel();
         let connection = Box::pin(async {
@@ -99,22 +114,59 @@ impl Connections {
                 None => connection.await,
             }
         });
-        self.open.insert(task.id(), Open { client, activity, _close: close });
+        let report = || WaitReport { task: task.id(), to: self.waits.0.clone() };
+        let since = activity.waiting_since(report);
+        self.open.insert(task.id(), Open { client, activity, listed: None, _close: close });
+        if let Some(since) = since {
+            self.list(since, task.id());
+        }
     }
 
     /// Closes the connection that has been waiting longest, of this client or of all. Returns whether
     /// there was one.
     pub(crate) fn close_longest_waiting(&mut self, client: Option<u64>) -> bool {
-        let eligible = |open: &Open| client.is_none_or(|client| open.client.key() == client);
-        let waiting = self.open.iter().filter(|(_, open)| eligible(open));
-        let waiting = waiting.filter_map(|(id, open)| Some((open.activity.waiting_since()?, id)));
-        let Some(id) = waiting.min().map(|(_, id)| *id) else { return false };
+        while let Ok((since, id)) = self.waits.1.try_recv() {
+            self.list(since, id);
+        }
+        let longest = match client {
+            Some(client) => self.longest_waiting(client),
+            None => {
+                let clients: Vec<_> = self.clients.keys().copied().collect();
+                clients.into_iter().filter_map(|client| self.longest_waiting(client)).min()
+            }
+        };
+        let Some((_, id)) = longest else { return false };
         let closed = self.open.get(&id).is_some_and(|open| open.activity.close_if_waiting());
         if closed {
             self.remove(id);
         }
         // If a request has just arrived there, try the next one.
         closed || self.close_longest_waiting(client)
+    }
+
+    /// Returns the connection of this client that has been waiting longest, and since when.
+    fn longest_waiting(&mut self, client: u64) -> Option<(Instant, task::Id)> {
+        let waiting = &mut self.clients.get_mut(&client)?.waiting;
+        loop {
+            let first @ (listed, task) = waiting.pop_first()?;
+            let open = self.open.get_mut(&task)?;
+            let report = || WaitReport { task, to: self.waits.0.clone() };
+            open.listed = open.activity.waiting_since(report);
+            if let Some(since) = open.listed {
+                waiting.insert((since, task));
+                if since == listed {
+                    return Some(first);
+                }
+            }
+        }
+    }
+
+    /// Lists a connection as waiting since then.
+    fn list(&mut self, since: Instant, id: task::Id) {
+        let Some(open) = self.open.get_mut(&id) else { return };
+        let client = self.clients.entry(open.client.key()).or_default();
+        client.waiting.insert((since, id));
+        open.listed = Some(since);
     }
 
     /// Waits for all connections to end, at most for `drain`, and drops the rest.
@@ -144,11 +196,14 @@ impl Connections {
 
     fn remove(&mut self, id: task::Id) {
         let Some(open) = self.open.remove(&id) else { return };
-        let client = open.client.key();
-        if let Some(count) = self.counts.get_mut(&client) {
-            *count -= 1;
-            if *count == 0 {
-                self.counts.remove(&client);
+        let key = open.client.key();
+        if let Some(client) = self.clients.get_mut(&key) {
+            client.open -= 1;
+            if let Some(since) = open.listed {
+                client.waiting.remove(&(since, id));
+            }
+            if client.open == 0 {
+                self.clients.remove(&key);
             }
         }
     }
@@ -249,6 +304,55 @@ mod tests {
         connections.make_room(OTHER).await;
         assert!(!slow.start_request(), "it has been sending for three seconds");
         assert!(other.start_request());
+    }
+
+    /// What becomes of many connections, against a search among all of them.
+    #[tokio::test(start_paused = true)]
+    async fn closed_connection_is_always_the_longest_waiting() {
+        /// A connection, since when it has been waiting or working, and whether it is waiting.
+        struct Modelled(Activity, Instant, bool);
+
+        let mut connections = at_most(10, None);
+        let (mut open_ones, mut closed) = (Vec::new(), 0);
+        let mut random: u32 = 1;
+        for _ in 0..20_000 {
+            tokio::time::advance(Duration::from_millis(1)).await;
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if open_ones.len() < 10 {
+                open_ones.push(Modelled(open(&mut connections, ONE), Instant::now(), true));
+                continue;
+            }
+            let number = (random >> 16) as usize % open_ones.len();
+            let Modelled(activity, since, is_waiting) = &mut open_ones[number];
+            match (random >> 8) % 5 {
+                0 => {
+                    assert!(activity.start_request());
+                    (*since, *is_waiting) = (Instant::now(), false);
+                }
+                1 => {
+                    activity.wait_for_client();
+                    (*since, *is_waiting) = (Instant::now(), true);
+                }
+                2 if !*is_waiting => {
+                    activity.wait_for_body();
+                    *is_waiting = true;
+                }
+                3 => {
+                    activity.resume();
+                    *is_waiting = false;
+                }
+                _ => {
+                    let waiting = (0..10).filter(|number| open_ones[*number].2);
+                    let longest = waiting.min_by_key(|number| open_ones[*number].1);
+                    assert_eq!(connections.close_longest_waiting(None), longest.is_some());
+                    if let Some(longest) = longest {
+                        assert!(!open_ones.swap_remove(longest).0.start_request());
+                        closed += 1;
+                    }
+                }
+            }
+        }
+        assert!(closed > 1_000, "{closed}");
     }
 
     #[tokio::test(start_paused = true)]
