@@ -95,12 +95,14 @@ pub struct SessionBundle {
 
 /// An entry of the log with its proof.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct ProvenEntry {
-    /// Its exact text.
+    /// The exact text of the log entry.
     pub entry: String,
     /// Its index in the tree: its `seq` less one.
     pub index: u64,
     /// The proof, from the sibling of the leaf upwards.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub proof: Vec<TreeHash>,
 }
 
@@ -117,23 +119,33 @@ pub struct BundledTimestamp {
 
 impl Serialize for BundledTimestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Parts<'a> {
-            checkpoint: String,
-            token: String,
-            proof: &'a [TreeHash],
-        }
         let Self { checkpoint, token, proof } = self;
         let (checkpoint, token) = (checkpoint.to_string(), STANDARD.encode(token));
-        Parts { checkpoint, token, proof }.serialize(serializer)
+        TimestampRecord { checkpoint, token, proof }.serialize(serializer)
     }
+}
+
+/// A token of RFC 3161 of a checkpoint of the log.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+struct TimestampRecord<'a> {
+    /// A C2SP signed note.
+    checkpoint: String,
+    /// The DER of a TimeStampToken, in base64.
+    token: String,
+    /// The proof that the longer of this checkpoint and the bundle's continues the other.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    proof: &'a [TreeHash],
 }
 
 /// A key that verified a take.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 struct MemberKey {
+    /// The member.
     id: String,
+    /// The key.
     public_key: String,
 }
 
@@ -150,21 +162,33 @@ impl SessionBundle {
 
 impl Serialize for SessionBundle {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Parts<'a> {
-            format: &'static str,
-            session: &'a Session,
-            takes: &'a [TakeOnFile],
-            members: BTreeSet<MemberKey>,
-            entries: &'a [ProvenEntry],
-            checkpoint: String,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            timestamp: Option<&'a BundledTimestamp>,
-        }
         let Self { session, takes, entries, checkpoint, timestamp } = self;
         let (members, checkpoint) = (self.members(), checkpoint.to_string());
         let (format, timestamp) = (FORMAT, timestamp.as_ref());
-        Parts { format, session, takes, members, entries, checkpoint, timestamp }
+        BundleRecord { format, session, takes, members, entries, checkpoint, timestamp }
             .serialize(serializer)
     }
+}
+
+/// A session with all that it takes to verify it. See API.md, 11.8.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bundle"))]
+pub(crate) struct BundleRecord<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    format: &'static str,
+    /// The session.
+    session: &'a Session,
+    /// All of its takes, with every revision, by id.
+    takes: &'a [TakeOnFile],
+    /// The keys that verified its takes, by member.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<MemberKey>"))]
+    members: BTreeSet<MemberKey>,
+    /// The entries of the log on it, by number.
+    entries: &'a [ProvenEntry],
+    /// A C2SP signed note: the checkpoint that the proofs lead to.
+    checkpoint: String,
+    /// A token of RFC 3161 of a checkpoint of the log, if there is one since the session closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<TimestampRecord<'a>>"))]
+    timestamp: Option<&'a BundledTimestamp>,
 }

@@ -48,6 +48,8 @@ mod watch;
 mod whole_log;
 mod withheld;
 
+#[cfg(feature = "schema")]
+pub(crate) use bundle::BundleRecord;
 pub use bundle::{Bundle, BundledTimestamp, FORMAT, ProvenEntry, SessionBundle};
 pub use checkpoint::{Comparison, audit_checkpoints};
 pub use continuation::{Continuation, continuation};

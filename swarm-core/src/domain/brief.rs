@@ -10,6 +10,7 @@ use super::{
 
 /// The content of a brief. Some of its fields are camelCase, others snake_case (API.md, 6.6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 pub struct BriefBody {
     /// The latest regime.
@@ -19,12 +20,14 @@ pub struct BriefBody {
     /// The latest snapshot of the subject that is dated not after the session.
     pub subject_snapshot: Option<SubjectSnapshot>,
     /// The most recently published sessions of any subject, up to five.
+    #[cfg_attr(feature = "schema", schemars(length(max = 5)))]
     pub recent_sessions: Vec<RecentSession>,
     /// The research signals of the session's day.
     pub research_signals: Vec<Signal>,
     /// A prompt that an agent can use as it is.
     pub prompt: Prompt,
     /// A JSON Schema (2020-12) for the expected take.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::domain::json::Object"))]
     pub take_schema: Json,
     /// The deadline at the time of publication. The deadline of the session governs.
     pub window_closes_at: Option<Timestamp>,
@@ -35,6 +38,7 @@ pub struct BriefBody {
 
 /// The fields of a regime in briefs of interface A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Regime"))]
 pub struct BriefRegime {
     /// The day.
     pub date: Day,
@@ -50,6 +54,7 @@ pub struct BriefRegime {
 
 /// The fields of a published session in briefs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct RecentSession {
     /// The day.
     pub date: Day,
@@ -87,8 +92,9 @@ value!(
     FormSchema::reference("Prompt")
 );
 
-/// A stored brief.
+/// A brief. It is written once, when it is published.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Brief {
     /// The id.
@@ -97,10 +103,11 @@ pub struct Brief {
     pub date: Day,
     /// The subject of its session.
     pub subject_id: SubjectId,
-    /// Its session, as a string; everywhere else the id is a number.
+    /// The id of its session, as a string; everywhere else the id is a number.
     pub session_id: String,
     /// The time of the commit, by the store's clock.
     pub created_at: Timestamp,
     /// Its content, as published.
+    #[cfg_attr(feature = "schema", schemars(with = "BriefBody"))]
     pub body: Json,
 }

@@ -44,6 +44,7 @@ form! {
 
     /// The holdings of a subject on a day, as the operator sends them (API.md, 6.8).
     #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
     pub struct SubjectSnapshotDraft "SnapshotDraft" {
         /// The day.
@@ -63,6 +64,7 @@ form! {
 
     /// One holding of a subject.
     #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
     #[serde(rename_all = "camelCase")]
     pub struct Position {
         /// The token.
@@ -106,6 +108,7 @@ impl SubjectSnapshotDraft {
 
 /// A stored subject snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SubjectSnapshot {
     /// The id.

@@ -14,16 +14,21 @@ use super::{Invalid, Revision, STANCES, Stance};
 form! {
     /// What a session declares about its takes. All fields are optional, and omitted on the wire if they are absent.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
     pub struct Declaration {
-        /// The stances that a take may have; `None`: any text, of which the stances of the service have a rank.
+        /// The stances that a take may have, which never change. Without them: any text, of which the stances of the service have
+        /// a rank.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub stances: Option<StanceScale> = "stances",
-        /// The last revision of a member; `None`: [`Revision::CAP`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(
+            feature = "schema",
+            schemars(description = "How many takes a member may file; 5 unless it is declared.")
+        )]
         pub max_revisions: Option<Revision> = "maxRevisions":
             "How many takes a member may file; never changed.",
-        /// The method of aggregation; `None`: [`Method::Mean`].
+        /// The method of aggregation, the mean unless another is declared; never changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub method: Option<Method> = "method",
     }
@@ -62,8 +67,14 @@ impl Declaration {
     }
 }
 
-/// How the score of a session is computed from the ranks and confidences of its takes (API.md, 6.5).
+/// How the score of a session is computed from the ranks and confidences of its takes (API.md, 6.5). A session that names no
+/// method has the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "AggregationMethod")
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// The mean of the ranks, weighted by confidence.
@@ -109,10 +120,12 @@ impl std::fmt::Display for Method {
 
 /// A stance with its rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedStance {
     /// The name, which takes have exactly.
     pub name: Stance,
-    /// The rank.
+    /// The rank, with at most six decimals.
+    #[cfg_attr(feature = "schema", schemars(range(min = -1000, max = 1000)))]
     pub rank: f64,
 }
 
@@ -141,10 +154,14 @@ value!(
     <Vec<RankedStance>>::schema()
 );
 
-/// The stances that have a rank in a session, in ascending order of their ranks. Clones share them.
+/// The stances that takes in a session may have, each with a name and a rank of its own, in ascending order of their ranks.
+/// A session that declares none takes any text, of which five have a rank.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DeclaredStances"))]
 #[serde(try_from = "Vec<RankedStance>")]
-pub struct StanceScale(Arc<[RankedStance]>);
+pub struct StanceScale(
+    #[cfg_attr(feature = "schema", schemars(length(min = 2, max = 20)))] Arc<[RankedStance]>,
+);
 
 impl StanceScale {
     /// The minimum number of stances that a session declares.

@@ -27,6 +27,7 @@ form! {
 
 /// The delivery state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum MailState {
     /// The message waits for its next attempt, or an attempt is in progress.

@@ -157,6 +157,7 @@ form! {
 
 /// The state of a member (API.md, 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MemberState {
     /// Applied; not yet reviewed by an operator.

@@ -9,15 +9,19 @@ use super::{Digest, MemberId, MemoId, SessionId, SubjectId, Timestamp};
 form! {
     /// A memo as the member sends it (API.md, 5.6).
     #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
     pub struct MemoDraft "MemoDraft" {
         /// Its title, 1 to 200 characters.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 200)))]
         pub title: String = "title" from Bounded<1, 200>,
         /// Its text, 1 to 100,000 characters.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 100_000)))]
         pub body: String = "body" from Bounded<1, 100_000>: "Markdown.",
         /// The subject it is about, if any.
         pub subject_id: Option<SubjectId> = "subjectId",
         /// The session it is about, if any.
+        #[cfg_attr(feature = "schema", schemars(description = "The session it is about, if any."))]
         pub session_id: Option<SessionId> = "sessionId": "An id, or its digits as text.",
     }
     checks_first "subjectId": Option<String>;
@@ -44,6 +48,7 @@ impl MemoDraft {
 
 /// A stored memo (API.md, 6.7).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Memo {
     /// The id.

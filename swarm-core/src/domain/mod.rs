@@ -26,6 +26,8 @@ mod outcome;
 mod parsed;
 mod quotas;
 mod schedule;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 mod seal;
 mod secret;
 mod session;

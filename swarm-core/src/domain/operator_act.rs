@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
 
 use super::form::{form, one_of, parsed, value};
 use super::{Actor, Invalid, LogEntry, Note, Timestamp};
@@ -42,15 +41,19 @@ value!(
 );
 
 /// What an operator did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperatorAct {
-    /// The operator; `None` for a sign-in with a wrong token, and for the operator of the machine.
+    /// The name of the operator's token; `None` for a sign-in with a wrong token, and for a reload by the operator of the machine.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub by: Option<Actor>,
-    /// What was done: a word, or the event of an entry of the log.
+    /// What was done: the event of an entry of the log, or one of those that API.md, 7.11 lists.
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = ["application.rejected"])))]
     pub act: Cow<'static, str>,
     /// The id of what was changed.
     pub target: Option<String>,
     /// The note of the operator.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub note: Option<Note>,
 }
 
@@ -111,23 +114,12 @@ fn is_operator(by: &Actor) -> bool {
 }
 
 /// What an operator did, and when.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct RecordedAct {
     /// When it was committed, by the store's clock.
     pub at: Timestamp,
     /// What was done.
+    #[serde(flatten)]
     pub act: OperatorAct,
-}
-
-impl Serialize for RecordedAct {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { at, act } = self;
-        let mut record = serializer.serialize_struct("RecordedAct", 5)?;
-        record.serialize_field("at", at)?;
-        record.serialize_field("by", &act.by)?;
-        record.serialize_field("act", &act.act)?;
-        record.serialize_field("target", &act.target)?;
-        record.serialize_field("note", &act.note)?;
-        record.end()
-    }
 }

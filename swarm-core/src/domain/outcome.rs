@@ -24,6 +24,7 @@ form! {
     /// What the takes of a session are about, and how its outcome is determined. All fields are optional, and omitted on
     /// the wire if they are absent.
     #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
     pub struct Question {
         #[serde(rename = "question", default, skip_serializing_if = "Option::is_none")]
@@ -124,9 +125,11 @@ impl TryFrom<f64> for OutcomeValue {
 form! {
     /// What came of a session.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
     pub struct Outcome {
-        /// The value; `None`: annulled, nothing is scored.
+        /// The value: from -2, bearish, to 2, bullish, or from the lowest to the highest rank that the session declares;
+        /// `None`: annulled, nothing is scored.
         pub value: Option<OutcomeValue> = "value",
         /// Where it was read.
         pub source: Option<OutcomeSource> = "source",
@@ -136,6 +139,7 @@ form! {
 
     /// The mark of a session that counts for nothing (API.md, 7.3).
     #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Voided {
         /// When it was voided, by the store's clock.
         pub at: Timestamp = "at",

@@ -15,6 +15,7 @@ use super::{
 /// The state of a session. It is informational: deadline and roster decide whether a take is
 /// accepted (API.md, 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     /// Planned.
@@ -68,6 +69,7 @@ impl std::fmt::Display for SessionState {
 form! {
     /// A member on the roster of a session, expected or excused.
     #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
     pub struct RosterEntry {
         /// The member.
@@ -79,6 +81,7 @@ form! {
 
 /// The members that a session expects, each listed once (API.md, 6.4).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(transparent)]
 pub struct Roster(Vec<RosterEntry>);
 
@@ -339,6 +342,7 @@ value!(
 
 /// A session (API.md, 6.4).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
     /// The id.
@@ -351,27 +355,30 @@ pub struct Session {
     pub date: Day,
     /// The subject.
     pub subject_id: SubjectId,
-    /// The state.
+    /// The state. It is informative: it closes nothing but amendments after aggregation, the deadline decides about takes.
     pub state: SessionState,
-    /// The last moment for takes, itself included; `None`: no deadline yet.
+    /// The deadline: the last moment for takes, itself included; `None` if none is set.
     pub window_closes_at: Option<Timestamp>,
     /// The time when it was convened, by the store's clock.
     pub convened_at: Timestamp,
     /// The number of members required for a quorum.
     pub quorum: Option<u32>,
-    /// The buckets of a bucket-weight session.
+    /// The buckets over which takes have weights; `None` if takes have none.
     pub buckets: Option<Vec<Bucket>>,
     /// The expected members; `None`: every member may file.
     pub roster: Option<Roster>,
     /// Whether takes are sealed until the session is opened; omitted on the wire if they are not
     /// (API.md, 5.8).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub blind: bool,
-    /// Whether the session is for practice; omitted on the wire if it is not.
+    /// Whether the session is for practice, and counts nowhere; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub practice: bool,
     /// Whether the server aggregates it once its window has closed, and publishes it; omitted on the wire if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub finish: bool,
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]
@@ -379,7 +386,7 @@ pub struct Session {
     /// Its own stances, number of revisions and method of aggregation; they never change.
     #[serde(flatten)]
     pub declaration: Declaration,
-    /// The time when the session was opened, if it is blind, by the store's clock; omitted on the wire until then.
+    /// The time when its takes were opened, if it is blind, by the store's clock; omitted on the wire until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
     /// The time when it was published, by the store's clock; omitted on the wire until then.

@@ -7,9 +7,10 @@ use super::{
     Timestamp, Voided,
 };
 
-/// What lists show of a session: all of it but buckets, roster, and the parts of its snapshot that grow with
+/// What lists show of a session: all of it but its buckets, its roster, and the parts of its snapshot that grow with
 /// the number of takes. So its size is constant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSummary {
     /// The id.
@@ -20,7 +21,7 @@ pub struct SessionSummary {
     pub subject_id: SubjectId,
     /// The state.
     pub state: SessionState,
-    /// The last moment for takes, itself included; `None`: no deadline yet.
+    /// The deadline: the last moment for takes, itself included; `None` if none is set.
     pub window_closes_at: Option<Timestamp>,
     /// The time when it was convened, by the store's clock.
     pub convened_at: Timestamp,
@@ -31,8 +32,9 @@ pub struct SessionSummary {
     /// Whether its takes are sealed: it is blind and not opened yet. Not on the wire.
     #[serde(skip)]
     pub sealed: bool,
-    /// Whether the session is for practice; omitted on the wire if it is not.
+    /// Whether the session is for practice, and counts nowhere; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub practice: bool,
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, SerializeStruct, Serializer};
+use serde::ser::{SerializeMap, Serializer};
 
 use super::{
     Body, Bucket, Confidence, Digest, MemberId, Method, RankedStance, Revision, Stance,
@@ -12,14 +12,17 @@ use super::{
 
 /// The result of aggregating a session (API.md, 6.5). Written once, never recomputed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     /// The figures.
     #[serde(flatten)]
     pub figures: Figures,
     /// The mean of the weight distributions; `None` when no take has weights.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<MeanWeights>"))]
     pub weights: Option<Vec<BucketWeight>>,
     /// The write-ups verbatim, one for each member.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<QuoteRecord<'static>>"))]
     pub quotes: Vec<Quote>,
     /// The digest of the snapshot as it was written, if write-ups were withheld since.
     #[serde(skip)]
@@ -62,6 +65,7 @@ impl Snapshot {
 
 /// The figures of a snapshot: all of it that does not grow with the number of takes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Figures {
     /// When the snapshot was written, by the store's clock.
@@ -78,17 +82,20 @@ pub struct Figures {
 
 /// The number of distinct members that took part, and of those expected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Participation {
     /// Distinct members with a take.
     pub members: usize,
     /// Members on the roster that are not excused; `None` without a roster.
     pub expected: Option<usize>,
     /// The share of the expected members that took part, 0 to 1; `None` when none are expected.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: Option<f64>,
 }
 
 /// The quorum that was set, and whether it was met.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quorum {
     /// The required number of members.
     pub required: u32,
@@ -179,12 +186,15 @@ impl Serialize for Stances {
 
 /// The combined position of the members with a known stance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Consensus {
     /// The stance whose rank is nearest to the score; a tie goes to the one nearer to the middle of the ranks.
     pub stance: Stance,
     /// The score, by the method of the session: from its lowest rank to its highest, −2 to 2 unless it declares others.
+    #[cfg_attr(feature = "schema", schemars(range(min = -1000, max = 1000)))]
     pub score: f64,
     /// The mean confidence; 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(with = "Confidence"))]
     pub confidence: f64,
     /// The method of aggregation, if the session declares one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,12 +203,19 @@ pub struct Consensus {
 
 /// The mean share of a bucket. The shares of all buckets add up to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct BucketWeight {
     /// The bucket.
     pub bucket: Bucket,
     /// Its mean share, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub weight: f64,
 }
+
+/// The mean weights, of each bucket.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+struct MeanWeights(#[expect(dead_code, reason = "only its schema is used")] Vec<BucketWeight>);
 
 /// One member's take, quoted.
 #[derive(Clone, Debug, PartialEq)]
@@ -219,16 +236,40 @@ pub struct Quote {
 
 impl Serialize for Quote {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut record = serializer.serialize_struct("Quote", 7)?;
-        record.serialize_field("takeId", &self.take_id)?;
-        record.serialize_field("memberId", &self.member_id)?;
-        record.serialize_field("revision", &self.revision)?;
-        record.serialize_field("stance", &self.stance)?;
-        record.serialize_field("confidence", &self.confidence)?;
-        record.serialize_field("body", &self.body)?;
-        if self.body.is_none() {
-            record.serialize_field("withheld", &true)?;
+        let Self { take_id, member_id, revision, stance, confidence, body } = self;
+        QuoteRecord {
+            take_id: *take_id,
+            member_id,
+            revision: *revision,
+            stance,
+            confidence: *confidence,
+            body: body.as_ref(),
+            withheld: body.is_none(),
         }
-        record.end()
+        .serialize(serializer)
     }
+}
+
+/// One member's take, quoted.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "camelCase")]
+struct QuoteRecord<'a> {
+    /// The take.
+    take_id: TakeId,
+    /// The author.
+    member_id: &'a MemberId,
+    /// The revision that counted.
+    revision: Revision,
+    /// The stance.
+    stance: &'a Stance,
+    /// The confidence.
+    confidence: Confidence,
+    /// Its write-up, verbatim; `None` if it is withheld.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    body: Option<&'a Body>,
+    /// Whether its write-up is withheld.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
+    withheld: bool,
 }

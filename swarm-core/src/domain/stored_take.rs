@@ -22,6 +22,7 @@ pub enum StoredTake {
 
 /// What the public sees of a sealed take, and what its entry in the log has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 pub struct SealedTake {
     /// The id.
@@ -34,7 +35,7 @@ pub struct SealedTake {
     pub revision: Revision,
     /// When the take was committed, by the store's clock.
     pub filed_at: Timestamp,
-    /// The seal.
+    /// The seal: a digest of the 32 bytes of the salt, the canonical bytes, a zero byte and the 64 bytes of the signature.
     pub sealed: Digest,
     /// The day of its session.
     #[serde(skip)]

@@ -12,6 +12,7 @@ const ACTIVE: &str = "active";
 form! {
     /// A subject (API.md, 6.10).
     #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
     pub struct Subject "SubjectDraft" {
         /// Its id: any text of 1 to 100 characters.

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::distinct::are_distinct;
 use super::json::{Fields, Json, Object};
@@ -135,10 +134,12 @@ impl Confidence {
 
 /// A bucket and its weight. Only the proportions of the weights count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Weight {
     /// The bucket.
     pub bucket: Bucket,
     /// Its weight: finite and not negative.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub weight: f64,
 }
 
@@ -151,10 +152,11 @@ impl Weight {
 }
 
 /// The weights of a take: at most 1,000 distinct buckets, finite weights that are not negative, and a
-/// positive, finite total (API.md, 5.1).
+/// positive, finite total (API.md, 5.1). Only their proportion counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-pub struct Weights(Vec<Weight>);
+pub struct Weights(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<Weight>);
 
 impl Weights {
     /// The maximum number of entries.
@@ -343,6 +345,65 @@ enum Form {
     Kept,
 }
 
+/// A take on file; immutable. With the member's key, it can be verified from this record alone.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Record<'a> {
+    /// The id.
+    id: TakeId,
+    /// The session it was filed in.
+    session_id: SessionId,
+    /// Its number among its member's takes in that session.
+    revision: Revision,
+    /// The author.
+    member_id: &'a MemberId,
+    /// The day of the session.
+    date: Day,
+    /// The subject of the session.
+    subject_id: &'a SubjectId,
+    /// Used once per member, ever.
+    nonce: &'a Nonce,
+    /// The position taken.
+    stance: &'a Stance,
+    /// The confidence of the member.
+    confidence: Confidence,
+    /// The write-up; empty if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Body"))]
+    body: Option<&'a Body>,
+    /// The address of a longer memo; empty if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "MemoUrl"))]
+    memo_url: Option<&'a MemoUrl>,
+    /// When its body and memoUrl were withheld, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Withheld"))]
+    withheld: Option<&'a Withheld>,
+    /// The distribution over buckets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<&'a Weights>,
+    /// The signature.
+    signature: &'a Signature,
+    /// The key that verified it.
+    public_key: &'a PublicKey,
+    /// The time of the commit, by the store's clock.
+    filed_at: Timestamp,
+    /// The digest of what was signed, in a store that has not got the texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    digest: Option<Digest>,
+    /// Its seal, if it was filed in a blind session before that was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sealed: Option<Option<Digest>>,
+    /// The salt of the seal, in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    salt: Option<Salt>,
+    /// The next revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<TakeId>,
+}
+
 fn record<S: Serializer>(
     take: &Take,
     superseded_by: Option<TakeId>,
@@ -354,38 +415,28 @@ fn record<S: Serializer>(
         Form::Public => take.withheld.is_none(),
         Form::Kept => take.has_texts(),
     };
-    let mut record = serializer.serialize_struct("Take", 19)?;
-    record.serialize_field("id", &take.id)?;
-    record.serialize_field("sessionId", &take.session_id)?;
-    record.serialize_field("revision", &take.revision)?;
-    record.serialize_field("memberId", &draft.member_id)?;
-    record.serialize_field("date", &draft.date)?;
-    record.serialize_field("subjectId", &draft.subject_id)?;
-    record.serialize_field("nonce", &draft.nonce)?;
-    record.serialize_field("stance", &draft.stance)?;
-    record.serialize_field("confidence", &draft.confidence)?;
-    if has_texts {
-        record.serialize_field("body", &draft.body)?;
-        record.serialize_field("memoUrl", &draft.memo_url)?;
-    }
-    if let Some(withheld) = &take.withheld {
-        record.serialize_field("withheld", withheld)?;
-    }
-    if let Some(weights) = &draft.weights {
-        record.serialize_field("weights", weights)?;
-    }
-    record.serialize_field("signature", &take.signed.signature)?;
-    record.serialize_field("publicKey", &take.public_key)?;
-    record.serialize_field("filedAt", &take.filed_at)?;
-    if let (Form::Kept, Some(removed)) = (form, take.removed()) {
-        record.serialize_field("digest", &removed.digest)?;
-    }
-    if let Some(salt) = &take.salt {
-        record.serialize_field("sealed", &take.seal())?;
-        record.serialize_field("salt", salt)?;
-    }
-    if let Some(next) = superseded_by {
-        record.serialize_field("supersededBy", &next)?;
-    }
-    record.end()
+    let removed = take.removed().filter(|_| form == Form::Kept);
+    let record = Record {
+        id: take.id,
+        session_id: take.session_id,
+        revision: take.revision,
+        member_id: &draft.member_id,
+        date: draft.date,
+        subject_id: &draft.subject_id,
+        nonce: &draft.nonce,
+        stance: &draft.stance,
+        confidence: draft.confidence,
+        body: has_texts.then_some(&draft.body),
+        memo_url: has_texts.then_some(&draft.memo_url),
+        withheld: take.withheld.as_ref(),
+        weights: draft.weights.as_ref(),
+        signature: &take.signed.signature,
+        public_key: &take.public_key,
+        filed_at: take.filed_at,
+        digest: removed.map(|removed| removed.digest),
+        sealed: take.salt.map(|_| take.seal()),
+        salt: take.salt,
+        superseded_by,
+    };
+    record.serialize(serializer)
 }

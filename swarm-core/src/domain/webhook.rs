@@ -186,6 +186,7 @@ pub struct Notice {
 
 /// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryState {
     /// It waits for its next attempt, or an attempt is in progress.

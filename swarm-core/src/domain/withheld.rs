@@ -7,6 +7,7 @@ use super::{Digest, Invalid, Note, Timestamp};
 
 /// The mark of a take whose write-up and memo address are withheld from the public.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Withheld {
     /// When an operator withheld the texts, by the store's clock.
     pub at: Timestamp,

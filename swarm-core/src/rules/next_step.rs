@@ -7,6 +7,7 @@ use crate::domain::{Schedule, Session, SessionState, Timestamp};
 
 /// What is done to a session next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum StepAct {
     /// Its window closes.
@@ -19,6 +20,7 @@ pub enum StepAct {
 
 /// Who does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum StepBy {
     /// The server itself.
@@ -29,6 +31,7 @@ pub enum StepBy {
 
 /// The next step of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct NextStep {
     /// What is done.
     pub act: StepAct,

@@ -130,14 +130,6 @@ impl Serialize for PublicTake {
 
 impl Serialize for TakeOnFile<PublicTake> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Superseded<'a> {
-            #[serde(flatten)]
-            take: &'a SealedTake,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            superseded_by: Option<TakeId>,
-        }
         let superseded_by = self.superseded_by;
         match &self.take {
             PublicTake::Open(take) => {
@@ -145,5 +137,36 @@ impl Serialize for TakeOnFile<PublicTake> {
             }
             PublicTake::Sealed(take) => Superseded { take, superseded_by }.serialize(serializer),
         }
+    }
+}
+
+/// A take of a blind session that is not opened yet.
+#[derive(Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "SealedTake", extend("not" = {"required": ["stance"]}))
+)]
+#[serde(rename_all = "camelCase")]
+struct Superseded<'a> {
+    #[serde(flatten)]
+    take: &'a SealedTake,
+    /// The next revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<TakeId>,
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for PublicTake {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PublicTake".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut schema = TakeOnFile::<Arc<Take>>::json_schema(generator);
+        if let Some(serde_json::Value::Array(variants)) = schema.get_mut("oneOf") {
+            variants.push(generator.subschema_for::<Superseded<'static>>().into());
+        }
+        schema
     }
 }

@@ -19,6 +19,7 @@ const MAX_PUBLISHED: usize = 200;
 
 /// What an operator of a desk should know, as sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[non_exhaustive]
 pub struct Agenda {
     /// What needs an operator: the store first, then what is due longest.
@@ -31,6 +32,7 @@ pub struct Agenda {
 
 /// Something that needs an operator, or that comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AgendaItem {
@@ -50,6 +52,7 @@ pub struct AgendaItem {
 
 /// Something that is fine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[non_exhaustive]
 pub struct FineItem {
     /// The topic of the item.
@@ -60,6 +63,7 @@ pub struct FineItem {
 
 /// What an item of an agenda is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgendaCode {
     /// The store, or another part of the server.

@@ -23,6 +23,7 @@ const MAX_MISSING: usize = 1_000;
 
 /// The state of a desk.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DeskStatus {
@@ -31,12 +32,13 @@ pub struct DeskStatus {
     /// The number of active members.
     pub members: u64,
     /// The sessions that collect takes, and those that wait for an act, the soonest deadline first.
+    #[cfg_attr(feature = "schema", schemars(length(max = 300)))]
     pub sessions: Vec<SessionStatus>,
     /// The mail.
     pub mail: MailStatus,
     /// The webhooks.
     pub webhooks: Vec<WebhookStatus>,
-    /// The windows of the schedule that come next, and those that are open without a session.
+    /// The windows of the schedule that are open and have no session, and the next three of each entry.
     pub schedule: Vec<ScheduleStatus>,
 }
 
@@ -59,6 +61,7 @@ pub struct ServerStatus {
 
 /// How far a log is signed.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct LogStatus {
     /// The number of entries.
     pub size: Seq,
@@ -70,6 +73,7 @@ pub struct LogStatus {
 
 /// The state of a session that is not published.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionStatus {
@@ -98,6 +102,7 @@ pub struct SessionStatus {
 
 /// A member that has not filed.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MissingMember {
@@ -109,6 +114,7 @@ pub struct MissingMember {
 
 /// The state of the mail.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[non_exhaustive]
 pub struct MailStatus {
     /// The number of messages that are still to be sent.
@@ -123,6 +129,7 @@ pub struct MailStatus {
 
 /// The members that filed on a day of the committee, without their submissions.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CommitteeFiling"))]
 #[non_exhaustive]
 pub struct DayFiling {
     /// The day.

@@ -30,12 +30,14 @@ impl LogQuery {
 
 /// A page of the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Log"))]
 pub struct LogPage {
     /// The number of the log: 1 at first, and one more each time that another begins.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub log: u64,
     /// The entries, the oldest first.
     pub entries: Vec<PageEntry>,
-    /// The number after which the next page begins.
+    /// The number after which the next page begins: the value of after for it.
     pub next: Seq,
     /// Whether there may be more entries after it now.
     pub more: bool,
@@ -50,11 +52,12 @@ impl LogPage {
 
 /// An entry on a page of the log.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged, inline))]
 pub enum PageEntry {
     /// The entry.
     Line(LogLine),
     /// The entry with this number cannot be read, because what it is about is gone from the store (API.md, 11.4).
-    Unreadable(Seq),
+    Unreadable(#[cfg_attr(feature = "schema", schemars(with = "UnreadableEntry"))] Seq),
 }
 
 impl PageEntry {
@@ -77,19 +80,26 @@ impl PageEntry {
 
 impl Serialize for PageEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Unreadable {
-            seq: Seq,
-            at: Option<Timestamp>,
-            kind: &'static str,
-        }
         match self {
             Self::Line(line) => line.serialize(serializer),
             Self::Unreadable(seq) => {
-                Unreadable { seq: *seq, at: None, kind: "unreadable" }.serialize(serializer)
+                UnreadableEntry { seq: *seq, at: None, kind: "unreadable" }.serialize(serializer)
             }
         }
     }
+}
+
+/// In place of an entry that cannot be read, because what it is about is gone from the store.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct UnreadableEntry {
+    /// The number of the entry.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    seq: Seq,
+    /// The time of its commit; null: it is not known.
+    at: Option<Timestamp>,
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "unreadable")))]
+    kind: &'static str,
 }
 
 /// A position of the log, with its last row.

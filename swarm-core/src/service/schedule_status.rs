@@ -14,6 +14,7 @@ pub const NEXT_RUNS: usize = 3;
 
 /// A window of the schedule: one that is open and has no session, or one of the next three of its entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ScheduleStatus {
@@ -22,12 +23,13 @@ pub struct ScheduleStatus {
     /// When it opens.
     pub at: Timestamp,
     /// The same, in the time zone of the entry, with its offset.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub local: String,
     /// The time zone of the entry.
     pub timezone: &'static str,
     /// When the last session of the subject was convened.
     pub last: Option<Timestamp>,
-    /// Why no session is convened for it, as things stand.
+    /// Why it gets no session, as things stand.
     pub skipped: Option<String>,
 }
 

@@ -60,6 +60,7 @@ pub struct WebhookRequest {
 
 /// The state of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WebhookStatus {
     /// Its URL.

@@ -47,13 +47,19 @@ impl Answer {
 
 /// `{error}`, with the status of its code.
 pub(super) fn plain_error(error: &str, problem: Problem) -> Answer {
-    #[derive(Serialize)]
-    struct Plain<'a> {
-        error: &'a str,
-    }
-    Answer::error(problem, &Plain { error })
+    Answer::error(problem, &Fault { error })
 }
 
-/// An empty set of further fields.
+/// An error before any rule was applied.
 #[derive(Serialize)]
-pub(super) struct Nothing {}
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("additionalProperties" = false)))]
+pub(super) struct Fault<'a> {
+    /// The text of the error.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    error: &'a str,
+}
+
+/// What was sent is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Written {}

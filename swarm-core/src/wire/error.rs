@@ -38,21 +38,32 @@ impl Answer {
     }
 }
 
-/// The body of an error of interface A.
+/// A refusal.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Refusal"))]
 #[serde(rename_all = "camelCase")]
-struct Refused<'a> {
+pub(super) struct Refused<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = false)))]
     ok: bool,
+    /// The status.
+    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
     status: u16,
+    /// The text of the error.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     error: &'a str,
+    /// Of a request of an operator: the field and its rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
+    /// Of an application: the text that should have been signed.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_payload: Option<&'a str>,
+    /// The member that has this public key.
     #[serde(skip_serializing_if = "Option::is_none")]
     member_id: Option<&'a MemberId>,
+    /// The take on file that has the same nonce, canonical text and signature.
     #[serde(skip_serializing_if = "Option::is_none")]
     recommendation_id: Option<TakeId>,
+    /// The code of the rule of this desk that refuses the take; error is its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'a str>,
 }

@@ -1,16 +1,13 @@
 //! Responses about the log.
 
-use serde::Serialize;
-
 use super::Answer;
+use super::answer::Written;
 use crate::domain::json::write;
 use crate::service::LogPage;
 
 /// The store was accepted as it is: `{ok, status}`.
 pub fn accepted() -> Answer {
-    #[derive(Serialize)]
-    struct Nothing {}
-    Answer::done(200, &Nothing {})
+    Answer::done(200, &Written {})
 }
 
 /// Returns the response with a page of the log: `{log, entries, next, more}`, each entry as its exact text (API.md, 11.2).

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::{Answer, Problem};
 use crate::domain::{
-    Contact, Day, Lens, MailState, Member, MemberId, MemberState, Message, MessageId, Name,
-    PublicKey, Revision, SessionId, SessionState, SubjectId, Timestamp,
+    Contact, Day, Lens, MailState, Member, MemberId, MemberState, MemberStatus, Message, MessageId,
+    Name, PublicKey, Revision, SessionId, SessionState, SubjectId, Timestamp,
 };
 use crate::proof::BearerToken;
 use crate::rules::Refusal;
@@ -17,28 +17,25 @@ use crate::service::{
 
 /// Returns the response with a received application: 201 `{ok, memberId, status}`.
 pub fn applied(member_id: &MemberId) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Applied<'a> {
-        ok: bool,
-        member_id: &'a MemberId,
-        status: MemberState,
-    }
     Answer::new(201, &Applied { ok: true, member_id, status: MemberState::Applied })
+}
+
+/// An application was received.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Applied<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    ok: bool,
+    /// The id of the member.
+    member_id: &'a MemberId,
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("const" = "applied")))]
+    status: MemberState,
 }
 
 /// Returns the response with the state of an application, without name, contact and key (API.md, 4.1).
 pub fn application(member: &Member) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Progress<'a> {
-        id: &'a MemberId,
-        state: MemberState,
-        applied_at: Timestamp,
-        reviewed_at: Option<Timestamp>,
-        claimed_at: Option<Timestamp>,
-    }
-    Answer::ok(&Progress {
+    Answer::ok(&ApplicationState {
         id: &member.id,
         state: member.state,
         applied_at: member.applied_at,
@@ -47,29 +44,57 @@ pub fn application(member: &Member) -> Answer {
     })
 }
 
+/// How far an application has come.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ApplicationState<'a> {
+    /// The id of the member.
+    id: &'a MemberId,
+    /// The state.
+    state: MemberState,
+    /// When it was received.
+    applied_at: Timestamp,
+    /// When an operator last activated or rejected the member.
+    reviewed_at: Option<Timestamp>,
+    /// When the member claimed its token.
+    claimed_at: Option<Timestamp>,
+}
+
 /// Returns the response with a challenge: `{memberId, challenge, expiresAt}`. It does not reveal whether the member
 /// exists.
 pub fn challenge(member_id: &MemberId, given: &IssuedChallenge) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Challenge<'a> {
-        member_id: &'a MemberId,
-        challenge: &'a str,
-        expires_at: Timestamp,
-    }
     let (challenge, expires_at) = (given.challenge.as_str(), given.expires_at);
     Answer::ok(&Challenge { member_id, challenge, expires_at })
 }
 
+/// A challenge. It has the same form for every memberId, known or not.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Challenge<'a> {
+    /// The member that asked for it.
+    member_id: &'a MemberId,
+    /// The text to sign.
+    challenge: &'a str,
+    /// When it expires.
+    expires_at: Timestamp,
+}
+
 /// Returns the response with a claimed token, which is shown once: 201 `{ok, status, memberId, token}`.
 pub fn claimed(member_id: &MemberId, token: &BearerToken) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Claimed<'a> {
-        member_id: &'a MemberId,
-        token: &'a str,
-    }
-    Answer::done(201, &Claimed { member_id, token: token.reveal() })
+    Answer::done(201, &Token { member_id, token: token.reveal() })
+}
+
+/// The token, shown only once.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Token<'a> {
+    /// The member that it belongs to.
+    member_id: &'a MemberId,
+    /// The token.
+    token: &'a str,
 }
 
 /// Returns the response with the member that a bearer token belongs to: `{memberId}`.
@@ -84,37 +109,57 @@ pub fn bearer(member: &Member) -> Answer {
 
 /// Returns the response with a member and its standing in the sessions that accept takes: `{member, sessions}`.
 pub fn standings(standings: &MemberStandings) -> Answer {
-    #[derive(Serialize)]
-    struct Standings<'a> {
-        member: PublicMember<'a>,
-        sessions: Vec<SessionStanding<'a>>,
-    }
-    let sessions = standings.sessions.iter().map(SessionStanding::of).collect();
-    Answer::ok(&Standings { member: PublicMember::of(&standings.member), sessions })
+    let sessions = standings.sessions.iter().map(Standing::of).collect();
+    Answer::ok(&Me { member: PublicMember::of(&standings.member), sessions })
 }
 
+/// A member, and the sessions that accept takes now.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Me<'a> {
+    /// The member.
+    member: PublicMember<'a>,
+    /// The sessions, the soonest deadline first and those without one last.
+    sessions: Vec<Standing<'a>>,
+}
+
+/// How a member stands in a session.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct SessionStanding<'a> {
+struct Standing<'a> {
+    /// The id of the session.
     id: SessionId,
+    /// The day.
     date: Day,
+    /// The subject.
     subject_id: &'a SubjectId,
+    /// The deadline; null if none is set.
     window_closes_at: Option<Timestamp>,
+    /// The state.
     state: SessionState,
+    /// Whether takes in it are for practice, and count for nothing.
     practice: bool,
+    /// Whether its brief is published.
     brief: bool,
+    /// Whether a valid take with a fresh nonce would be filed.
     may_file: bool,
+    /// The Swarm-Error that it would get; null if it would be filed.
     code: Option<&'static str>,
-    /// The code and the text of the policy that refuses, if one does.
+    /// The code of the rule of this desk that would refuse it, if one would.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'a str>,
+    /// The text of that rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// The revision that it would get: 1 if the member has filed none; null if it has filed as many as it may.
     revision: Option<Revision>,
+    /// The number of takes that the member may still file there, that one included.
+    #[cfg_attr(feature = "schema", schemars(range(max = 5)))]
     takes_left: u8,
 }
 
-impl<'a> SessionStanding<'a> {
+impl<'a> Standing<'a> {
     fn of(found: &'a StandingInSession) -> Self {
         let StandingInSession { session, has_brief, standing } = found;
         let code = standing.refusal.as_ref().map(|refusal| Problem::from(refusal).code());
@@ -144,24 +189,35 @@ pub fn public(member: &Member) -> Answer {
 
 /// Returns the response with the public view of all members: `{members}`.
 pub fn all(members: &[Arc<Member>]) -> Answer {
-    #[derive(Serialize)]
-    struct Members<'a> {
-        members: Vec<PublicMember<'a>>,
-    }
     Answer::ok(&Members {
         members: members.iter().map(|member| PublicMember::of(member)).collect(),
     })
 }
 
+/// The members.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Members<'a> {
+    /// Their public views.
+    members: Vec<PublicMember<'a>>,
+}
+
 /// The public view of a member (API.md, 6.9).
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Member"))]
 #[serde(rename_all = "camelCase")]
-struct PublicMember<'a> {
+pub(super) struct PublicMember<'a> {
+    /// The id.
     id: &'a MemberId,
+    /// The name.
     name: &'a Name,
+    /// Its point of view; null of a member that was erased.
     lens: Option<&'a Lens>,
-    status: &'static str,
+    /// Whether it may file takes.
+    status: MemberStatus,
+    /// The key that verifies its signatures, if it has one.
     public_key: Option<&'a PublicKey>,
+    /// When it was first activated.
     joined_at: Option<Timestamp>,
 }
 
@@ -171,7 +227,10 @@ impl<'a> PublicMember<'a> {
             id: &member.id,
             name: &member.name,
             lens: (!member.is_erased()).then_some(&member.lens),
-            status: if member.state.is_active() { "active" } else { "inactive" },
+            status: match member.state.is_active() {
+                true => MemberStatus::Active,
+                false => MemberStatus::Inactive,
+            },
             public_key: member.public_key.as_ref(),
             joined_at: member.joined_at,
         }
@@ -180,66 +239,99 @@ impl<'a> PublicMember<'a> {
 
 /// Returns the response with the state of a member after an operator's review: `{ok, status, memberId, state}`.
 pub fn reviewed(member_id: &MemberId, state: MemberState) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Reviewed<'a> {
-        member_id: &'a MemberId,
-        state: MemberState,
-    }
     Answer::done(200, &Reviewed { member_id, state })
+}
+
+/// The state of a member was changed.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Reviewed<'a> {
+    /// The member.
+    member_id: &'a MemberId,
+    /// Its state now.
+    state: MemberState,
 }
 
 /// Returns the response with a new token, which is shown once, and the registered key: `{ok, status, memberId, token,
 /// publicKey}`.
 pub fn rotated(member: &Member, token: &BearerToken) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Rotated<'a> {
-        member_id: &'a MemberId,
-        token: &'a str,
-        public_key: Option<&'a PublicKey>,
-    }
     let public_key = member.public_key.as_ref();
-    Answer::done(200, &Rotated { member_id: &member.id, token: token.reveal(), public_key })
+    Answer::done(200, &KeyRotated { member_id: &member.id, token: token.reveal(), public_key })
+}
+
+/// The member has a new token, and maybe a new key.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeyRotated<'a> {
+    /// The member.
+    member_id: &'a MemberId,
+    /// The token, shown only once.
+    token: &'a str,
+    /// The key that it has now, if it has one.
+    public_key: Option<&'a PublicKey>,
 }
 
 /// Returns the response with the key that a member has now: `{ok, status, memberId, publicKey}`.
 pub fn key_replaced(member: &Member) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Replaced<'a> {
-        member_id: &'a MemberId,
-        public_key: Option<&'a PublicKey>,
-    }
     let public_key = member.public_key.as_ref();
-    Answer::done(200, &Replaced { member_id: &member.id, public_key })
+    Answer::done(200, &KeyReplaced { member_id: &member.id, public_key })
+}
+
+/// The member has a new key.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeyReplaced<'a> {
+    /// The member.
+    member_id: &'a MemberId,
+    /// The key that it has now.
+    #[cfg_attr(feature = "schema", schemars(with = "PublicKey"))]
+    public_key: Option<&'a PublicKey>,
 }
 
 /// Returns the response with a page of applications, for operators: `{applications, nextAfter?}`.
 pub fn applications(page: &ApplicationPage) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Applications<'a> {
-        applications: Vec<FullApplication<'a>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_after: Option<&'a MemberId>,
-    }
     let ApplicationPage { applications, next_after } = page;
     let applications = applications.iter().map(|member| FullApplication::of(member)).collect();
     Answer::ok(&Applications { applications, next_after: next_after.as_ref() })
 }
 
+/// A page of applications.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Applications<'a> {
+    /// The applications.
+    applications: Vec<FullApplication<'a>>,
+    /// The value of after for the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_after: Option<&'a MemberId>,
+}
+
+/// A member from its application on, as operators see it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct FullApplication<'a> {
+    /// The id of the member.
     id: &'a MemberId,
+    /// The state.
     state: MemberState,
+    /// The name.
     name: &'a Name,
+    /// The address at which it is reached; null of a member that was erased.
     contact: Option<&'a Contact>,
+    /// Its point of view; null of a member that was erased.
     lens: Option<&'a Lens>,
+    /// The key that verifies its signatures, if it has one.
     public_key: Option<&'a PublicKey>,
+    /// When it applied.
     applied_at: Timestamp,
+    /// When an operator last activated or rejected it.
     reviewed_at: Option<Timestamp>,
+    /// When it claimed its token.
     claimed_at: Option<Timestamp>,
 }
 
@@ -261,37 +353,58 @@ impl<'a> FullApplication<'a> {
 
 /// Returns the response with a page of the outbox: `{messages, nextAfter?}`.
 pub fn outbox(page: &OutboxPage) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Outbox<'a> {
-        messages: Vec<Shown<'a>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_after: Option<MessageId>,
-    }
     let messages = page.messages.iter().map(|message| Shown::of(message)).collect();
     Answer::ok(&Outbox { messages, next_after: page.next_after })
 }
 
-/// Returns the response with a changed message: `{ok, status, message}`.
-pub fn message_changed(message: &Message) -> Answer {
-    #[derive(Serialize)]
-    struct Changed<'a> {
-        message: Shown<'a>,
-    }
-    Answer::done(200, &Changed { message: Shown::of(message) })
+/// A page of the outbox.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Outbox<'a> {
+    /// The messages.
+    messages: Vec<Shown<'a>>,
+    /// The value of after for the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_after: Option<MessageId>,
 }
 
+/// Returns the response with a changed message: `{ok, status, message}`.
+pub fn message_changed(message: &Message) -> Answer {
+    Answer::done(200, &MessageChanged { message: Shown::of(message) })
+}
+
+/// A message was changed.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct MessageChanged<'a> {
+    /// The message.
+    message: Shown<'a>,
+}
+
+/// A message in the outbox.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Message"))]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
+    /// The id.
     id: MessageId,
+    /// The contact that it goes to; null of a message that was erased.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<&'a str>"))]
     to: Option<&'a Contact>,
+    /// The subject line.
     subject: &'a str,
+    /// The text.
     body: &'a str,
+    /// Its delivery state.
     state: MailState,
+    /// When it was queued.
     queued_at: Timestamp,
+    /// When the mail server accepted it.
     sent_at: Option<Timestamp>,
+    /// The number of attempts so far.
     attempts: u32,
+    /// Why the last attempt failed.
     last_error: Option<&'a str>,
 }
 

@@ -25,6 +25,8 @@ pub mod desk;
 pub mod documents;
 pub mod log;
 pub mod members;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod scores;
 pub mod sessions;
 pub mod takes;

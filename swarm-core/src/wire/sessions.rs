@@ -12,50 +12,61 @@ use crate::service::{SessionPage, SummaryPage, TakePage};
 
 /// A session and the takes that count, the latest revision of each member: `{session, takes}`.
 pub fn with_takes(session: &Session, takes: &[PublicTake]) -> Answer {
-    #[derive(Serialize)]
-    struct WithTakes<'a> {
-        session: &'a Session,
-        takes: &'a [PublicTake],
-    }
-    Answer::ok(&WithTakes { session, takes })
+    Answer::ok(&SessionWithTakes { session, takes, next_after: None })
 }
 
 /// A session and a page of the takes that count: `{session, takes, nextAfter?}`.
 pub fn with_some_takes(page: &TakePage) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct WithSomeTakes<'a> {
-        session: &'a Session,
-        takes: &'a [PublicTake],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_after: Option<TakeId>,
-    }
     let TakePage { session, takes, next_after } = page;
-    Answer::ok(&WithSomeTakes { session, takes, next_after: *next_after })
+    Answer::ok(&SessionWithTakes { session, takes, next_after: *next_after })
+}
+
+/// A session, and the highest revision of each member, in the order of filing.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionWithTakes<'a> {
+    /// The session.
+    session: &'a Session,
+    /// The takes.
+    takes: &'a [PublicTake],
+    /// The value of after for the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_after: Option<TakeId>,
 }
 
 /// Returns the response with a page of sessions: `{sessions, nextBefore?}`.
 pub fn page(page: &SessionPage) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Page<'a> {
-        sessions: &'a [Arc<Session>],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_before: Option<SessionId>,
-    }
-    Answer::ok(&Page { sessions: &page.sessions, next_before: page.next_before })
+    Answer::ok(&Sessions { sessions: &page.sessions, next_before: page.next_before })
+}
+
+/// A page of the list of sessions.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Sessions<'a> {
+    /// The sessions.
+    sessions: &'a [Arc<Session>],
+    /// The value of before for the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_before: Option<SessionId>,
 }
 
 /// Returns the response with a page of summaries of sessions: `{sessions, nextBefore?}`.
 pub fn summaries(page: &SummaryPage) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Page<'a> {
-        sessions: &'a [Arc<SessionSummary>],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_before: Option<SessionId>,
-    }
-    Answer::ok(&Page { sessions: &page.sessions, next_before: page.next_before })
+    Answer::ok(&SessionSummaries { sessions: &page.sessions, next_before: page.next_before })
+}
+
+/// A page of the list of sessions with view=summary.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionSummaries<'a> {
+    /// The sessions.
+    sessions: &'a [Arc<SessionSummary>],
+    /// The value of before for the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_before: Option<SessionId>,
 }
 
 /// Returns the response with a bundle (API.md, 11.8).
@@ -65,27 +76,39 @@ pub fn bundle(bundle: &SessionBundle) -> Answer {
 
 /// The sessions that accept takes: `{sessions}`.
 pub fn open(sessions: &[Arc<Session>]) -> Answer {
-    #[derive(Serialize)]
-    struct Open<'a> {
-        sessions: &'a [Arc<Session>],
-    }
-    Answer::ok(&Open { sessions })
+    Answer::ok(&OpenSessions { sessions })
+}
+
+/// The sessions that accept takes.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct OpenSessions<'a> {
+    /// The sessions.
+    sessions: &'a [Arc<Session>],
 }
 
 /// Returns the response with a newly convened session: 201 `{ok, status, session}`.
 pub fn convened(session: &Session) -> Answer {
-    written(201, session)
+    Answer::done(201, &SessionConvened { session })
+}
+
+/// The session is convened.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct SessionConvened<'a> {
+    /// The session.
+    session: &'a Session,
 }
 
 /// Returns the response with a changed session: `{ok, status, session}`.
 pub fn changed(session: &Session) -> Answer {
-    written(200, session)
+    Answer::done(200, &SessionChanged { session })
 }
 
-fn written(status: u16, session: &Session) -> Answer {
-    #[derive(Serialize)]
-    struct Written<'a> {
-        session: &'a Session,
-    }
-    Answer::done(status, &Written { session })
+/// The session is changed.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct SessionChanged<'a> {
+    /// The session.
+    session: &'a Session,
 }

@@ -10,51 +10,56 @@ use crate::service::TakeListPage;
 
 /// Returns the response with the receipt of a committed take: 201 `{ok, status, recommendationId, verified}`.
 pub fn filed(take: &Take) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Receipt {
-        recommendation_id: TakeId,
-        verified: bool,
-    }
     Answer::done(201, &Receipt { recommendation_id: take.id, verified: true })
+}
+
+/// The take is committed.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Receipt {
+    /// The id of the take.
+    recommendation_id: TakeId,
+    /// Whether its signature was verified, which it always was.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    verified: bool,
 }
 
 /// Returns the response with a take whose texts are withheld or restored: `{ok, status, take}`.
 pub fn marked(take: &TakeOnFile<PublicTake>) -> Answer {
-    #[derive(Serialize)]
-    struct Marked<'a> {
-        take: &'a TakeOnFile<PublicTake>,
-    }
-    Answer::done(200, &Marked { take })
+    Answer::done(200, &TakeMarked { take })
+}
+
+/// The texts of a take are withheld, or shown again.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct TakeMarked<'a> {
+    /// The take.
+    #[cfg_attr(feature = "schema", schemars(with = "PublicTake"))]
+    take: &'a TakeOnFile<PublicTake>,
 }
 
 /// Returns the response with a page of the list of takes: `{takes, nextBefore?}`.
 pub fn list(page: &TakeListPage) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Takes<'a> {
-        takes: &'a [TakeOnFile<PublicTake>],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_before: Option<TakeId>,
-    }
     Answer::ok(&Takes { takes: &page.takes, next_before: page.next_before })
+}
+
+/// A page of the list of takes. It may have fewer takes than its limit, or none, and lead on.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Takes<'a> {
+    /// The takes, the newest first.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<PublicTake>"))]
+    takes: &'a [TakeOnFile<PublicTake>],
+    /// The value of before for the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_before: Option<TakeId>,
 }
 
 /// Returns the response with all reasons for which a take would be refused, and all warnings: `{ok, sessionId, revision,
 /// takesLeft, windowClosesAt, millisLeft, findings, warnings}`.
 pub fn preflight(preflight: &Preflight) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct PreflightBody {
-        ok: bool,
-        session_id: Option<SessionId>,
-        revision: Option<Revision>,
-        takes_left: Option<u8>,
-        window_closes_at: Option<Timestamp>,
-        millis_left: Option<i64>,
-        findings: Vec<Found>,
-        warnings: Vec<Warned>,
-    }
     let found = &preflight.findings;
     Answer::ok(&PreflightBody {
         ok: found.is_empty(),
@@ -71,14 +76,45 @@ pub fn preflight(preflight: &Preflight) -> Answer {
     })
 }
 
+/// Everything that would refuse the take now, and what it would not count for.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Preflight"))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PreflightBody {
+    /// Whether nothing would refuse it.
+    ok: bool,
+    /// The session that it is for, if there is one.
+    session_id: Option<SessionId>,
+    /// The revision that it would get, if it may be filed.
+    revision: Option<Revision>,
+    /// The number of takes that may be filed after this one.
+    #[cfg_attr(feature = "schema", schemars(range(max = 5)))]
+    takes_left: Option<u8>,
+    /// The deadline, if there is one.
+    window_closes_at: Option<Timestamp>,
+    /// The milliseconds until the deadline.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    millis_left: Option<i64>,
+    /// What would refuse it, in the order of the checks.
+    findings: Vec<Found>,
+    /// What it would not count for.
+    warnings: Vec<Warned>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 struct Found {
+    /// The status.
+    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
     status: u16,
+    /// The text of the error.
     error: String,
+    /// The code, as in Swarm-Error.
     code: &'static str,
+    /// The text of Swarm-Hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
-    /// The code of the policy that refuses, if one does.
+    /// The code of the rule of this desk that refuses the take, if one does; error is its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<String>,
 }
@@ -98,8 +134,12 @@ impl Found {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 struct Warned {
+    /// The code.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = warning::CODES)))]
     code: &'static str,
+    /// A sentence, on one line.
     message: String,
 }
 
@@ -111,9 +151,13 @@ impl Warned {
 
 /// Returns the response with the text that a member has to sign: `{canonical}`.
 pub fn signing_payload(draft: &TakeDraft) -> Answer {
-    #[derive(Serialize)]
-    struct Payload {
-        canonical: String,
-    }
-    Answer::ok(&Payload { canonical: canonical(draft) })
+    Answer::ok(&Canonical { canonical: canonical(draft) })
+}
+
+/// What a member signs.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Canonical {
+    /// The text whose UTF-8 bytes are signed.
+    canonical: String,
 }

@@ -8,6 +8,17 @@ use crate::rules::Warning;
 /// Maximum number of unlisted buckets that a warning names.
 const MAX_BUCKETS_NAMED: usize = 3;
 
+/// All codes.
+#[cfg(feature = "schema")]
+pub(super) const CODES: [&str; 6] = [
+    "unknown-stance",
+    "unlisted-bucket",
+    "missing-weights",
+    "unknown-memo",
+    "unknown-field",
+    "already-aggregated",
+];
+
 /// Returns the code of a warning. It is stable; the message may change.
 pub fn code(warning: &Warning) -> &'static str {
     match warning {

@@ -8,41 +8,62 @@ use crate::service::{DeliveryPage, WebhookStatus};
 
 /// Returns the response with the webhooks and a page of deliveries: `{webhooks, deliveries, nextBefore?}`.
 pub fn deliveries(webhooks: &[WebhookStatus], page: &DeliveryPage) -> Answer {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Deliveries<'a> {
-        webhooks: &'a [WebhookStatus],
-        deliveries: Vec<Shown<'a>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_before: Option<DeliveryId>,
-    }
     let deliveries = page.deliveries.iter().map(|delivery| Shown::of(delivery)).collect();
-    Answer::ok(&Deliveries { webhooks, deliveries, next_before: page.next_before })
+    Answer::ok(&Webhooks { webhooks, deliveries, next_before: page.next_before })
+}
+
+/// The webhooks, and a page of deliveries to them.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Webhooks<'a> {
+    /// The webhooks.
+    webhooks: &'a [WebhookStatus],
+    /// The deliveries, the newest first.
+    deliveries: Vec<Shown<'a>>,
+    /// The value of before for the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_before: Option<DeliveryId>,
 }
 
 /// Returns the response with a changed delivery: `{ok, status, delivery}`.
 pub fn delivery_changed(delivery: &Delivery) -> Answer {
-    #[derive(Serialize)]
-    struct Changed<'a> {
-        delivery: Shown<'a>,
-    }
-    Answer::done(200, &Changed { delivery: Shown::of(delivery) })
+    Answer::done(200, &DeliveryChanged { delivery: Shown::of(delivery) })
 }
 
+/// A delivery was changed.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct DeliveryChanged<'a> {
+    /// The delivery.
+    delivery: Shown<'a>,
+}
+
+/// A delivery of an event to a webhook.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Delivery"))]
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
+    /// The id.
     id: DeliveryId,
+    /// The URL of the webhook.
     url: &'a str,
+    /// The name of the event.
     #[serde(rename = "type")]
     event: &'a str,
+    /// The header webhook-id, the same at each attempt.
     webhook_id: &'a str,
+    /// The state.
     state: DeliveryState,
+    /// When it was queued.
     queued_at: Timestamp,
+    /// When the receiver accepted it.
     delivered_at: Option<Timestamp>,
+    /// The number of attempts so far.
     attempts: u32,
-    /// Of a queued delivery.
+    /// When the next attempt is due, while it is queued.
     due_at: Option<Timestamp>,
+    /// Why the last attempt failed.
     last_error: Option<&'a str>,
 }
 

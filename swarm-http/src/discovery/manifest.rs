@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use http::header::LINK;
+use schemars::JsonSchema;
 use serde::Serialize;
 use swarm_core::SessionId;
 use swarm_core::domain::{Body, MemoUrl, Nonce, Revision, Signature, Stance};
@@ -48,23 +49,34 @@ pub(crate) async fn manifest(request: RequestContext) -> Reply {
     Ok(answer)
 }
 
-#[derive(Serialize)]
+/// Names, links and limits of the service.
+#[derive(JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Manifest<'a> {
+pub(super) struct Manifest<'a> {
+    /// The id of the tenant.
     tenant: &'a str,
+    /// The origin of its links.
     origin: String,
+    /// The name of the service.
     name: &'a str,
+    /// The version of the server.
     version: &'static str,
+    /// Where things are.
     links: Links,
+    /// The public key of the log, in base64, if the log is signed.
     #[serde(skip_serializing_if = "Option::is_none")]
     signing_key: Option<String>,
+    /// The same key with its name, as a C2SP verifier key.
     #[serde(skip_serializing_if = "Option::is_none")]
     log_key: Option<String>,
+    /// Limits in characters, unless the name says bytes.
     limits: Limits,
+    /// The sessions that accept takes.
     open_sessions: Vec<SessionId>,
 }
 
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
+#[schemars(inline)]
 #[serde(rename_all = "camelCase")]
 struct Links {
     home: String,
@@ -77,16 +89,19 @@ struct Links {
 }
 
 /// Limits in characters, unless the name says otherwise (API.md, 5.1).
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
+#[schemars(inline)]
 #[serde(rename_all = "camelCase")]
 struct Limits {
     request_bytes: usize,
+    #[schemars(range(max = 5))]
     takes_per_session: u8,
     nonce: u32,
     stance: u32,
     body: u32,
     memo_url: u32,
     signature: u32,
+    #[schemars(range(min = 0))]
     challenge_seconds: i64,
 }
 

@@ -11,8 +11,10 @@ use crate::domain::{Confidence, Day, Lens, Links, Name, Prompt, SubjectId, Times
 /// The content of a brief file, in the order and with the names of API.md, 8.2, except `submit_to`,
 /// which depends on the host of the request (API.md, 2.2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommitteeBriefContent {
     /// Always 1 (API.md, 1.3).
+    #[cfg_attr(feature = "schema", schemars(with = "i64", extend("const" = 1)))]
     pub schema_version: u8,
     /// The day of the session, in UTC.
     pub date: Day,
@@ -20,24 +22,28 @@ pub struct CommitteeBriefContent {
     pub subject_id: SubjectId,
     /// The subject.
     pub subject: BriefSubject,
-    /// The latest regime.
+    /// The latest regime, with other fields that the operator sent.
     pub regime: CommitteeRegime,
     /// The latest snapshot of the subject.
     pub subject_snapshot: Option<BriefSnapshot>,
     /// The latest sessions of the same subject: up to three, newest first.
+    #[cfg_attr(feature = "schema", schemars(length(max = 3)))]
     pub recent_sessions: Vec<BriefRecentSession>,
     /// The member that the brief is for.
     pub member: BriefMember,
     /// The latest takes of the member: up to five, newest first.
+    #[cfg_attr(feature = "schema", schemars(length(max = 5)))]
     pub your_recent_takes: Vec<BriefRecentTake>,
     /// A prompt that an agent can use as it is.
     pub prompt: Arc<Prompt>,
     /// A JSON Schema (2020-12) for the expected take.
+    #[cfg_attr(feature = "schema", schemars(with = "Object"))]
     pub response_schema: Arc<Json>,
 }
 
 /// The fields of a subject in briefs of the committee.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[expect(missing_docs, reason = "the fields of Subject, in snake_case")]
 pub struct BriefSubject {
     pub id: SubjectId,
@@ -47,8 +53,9 @@ pub struct BriefSubject {
     pub structural_notes: Vec<String>,
 }
 
-/// The fields of a regime in briefs of the committee; all `null` when none is stored.
+/// The fields of a regime in briefs of the committee, with other fields that the operator sent; all null when none is stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, extend("additionalProperties" = true)))]
 #[expect(missing_docs, reason = "API.md names these columns and no more")]
 pub struct CommitteeRegime {
     pub composite: Option<f64>,
@@ -69,6 +76,11 @@ pub struct CommitteeRegime {
 
 /// The fields of a subject snapshot in briefs of the committee.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "CommitteeSubjectSnapshot")
+)]
 #[expect(missing_docs, reason = "the fields of SubjectSnapshot, in snake_case")]
 pub struct BriefSnapshot {
     pub date: Day,
@@ -79,6 +91,7 @@ pub struct BriefSnapshot {
 
 /// One holding of a subject.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[expect(missing_docs, reason = "the fields of Position, in snake_case")]
 pub struct BriefPosition {
     pub token: String,
@@ -89,6 +102,7 @@ pub struct BriefPosition {
 
 /// An earlier session in a brief.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct BriefRecentSession {
     /// The day.
     pub date: Day,
@@ -98,17 +112,21 @@ pub struct BriefRecentSession {
 
 /// The member that the brief is for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct BriefMember {
     /// The id.
     pub id: CommitteeMemberId,
     /// The name.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub name: Name,
     /// Its point of view; may be empty.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub lens: Lens,
 }
 
 /// An earlier take of the member in a brief.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct BriefRecentTake {
     /// The day.
     pub date: Day,
@@ -119,7 +137,24 @@ pub struct BriefRecentTake {
     /// The confidence of the member.
     pub confidence: Confidence,
     /// The first 600 characters of its body.
+    #[cfg_attr(feature = "schema", schemars(length(max = 600)))]
     pub body_preview: String,
+}
+
+/// A brief file. Its schema_version is 1; optional fields may be added.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(rename = "CommitteeBrief")]
+#[expect(dead_code, reason = "only its schema is used: a brief is stored as text")]
+pub(crate) struct BriefFile {
+    #[serde(flatten)]
+    content: CommitteeBriefContent,
+    /// The address to which the take is submitted.
+    submit_to: String,
+    /// The last time at which a take is accepted.
+    deadline_utc: Timestamp,
+    /// When the brief was generated.
+    generated_at: Timestamp,
 }
 
 /// A stored brief: its JSON text in two parts. The value of `submit_to` goes between them when the

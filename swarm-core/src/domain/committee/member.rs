@@ -87,6 +87,7 @@ value!(
 
 /// Whether a member may submit (API.md, 8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum CommitteeStatus {
     /// The member may submit, and gets briefs.

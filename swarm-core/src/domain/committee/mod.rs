@@ -9,6 +9,8 @@ mod stance;
 mod take;
 
 pub use body::{BodyFault, CommitteeBody, TRAILER_PATTERN};
+#[cfg(feature = "schema")]
+pub(crate) use brief::BriefFile;
 pub use brief::{
     BriefMember, BriefPosition, BriefRecentSession, BriefRecentTake, BriefSnapshot, BriefSubject,
     CommitteeBrief, CommitteeBriefContent, CommitteeRegime,

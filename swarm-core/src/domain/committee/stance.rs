@@ -6,6 +6,7 @@ use crate::domain::Stance;
 
 /// The five stances of the committee (API.md, 8.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "KnownStance"))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum CommitteeStance {

@@ -42,11 +42,13 @@ impl LogLine {
     }
 }
 
-/// What a commit appends to the log.
+/// What a commit appends to the log. A digest is of the UTF-8 bytes of the JSON text that the service gave for the thing at that
+/// moment; of a take, of its canonical text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LogEntry {
-    /// A take was filed.
+    /// A take was filed. Of a sealed one the log has the seal until an opening follows.
     Take(TakeEntry),
     /// A sealed take was opened.
     Opening(OpeningEntry),
@@ -54,13 +56,13 @@ pub enum LogEntry {
     Session(Box<SessionEntry>),
     /// A member was changed.
     Member(MemberEntry),
-    /// The texts of a take were withheld or restored.
+    /// Body and memoUrl of a take were withheld from the public, or are shown again.
     TakeMark(TakeMarkEntry),
     /// A memo was published or retracted.
     Memo(MemoEntry),
     /// A subject was created or replaced.
     Subject {
-        /// The actor who wrote it.
+        /// Who wrote it: the name of the operator's token, or schedule.
         by: Actor,
         /// The subject.
         id: SubjectId,
@@ -70,7 +72,7 @@ pub enum LogEntry {
     /// A snapshot of a subject was added.
     #[serde(rename_all = "camelCase")]
     SubjectSnapshot {
-        /// The actor who added it.
+        /// Who added it: the name of the operator's token, or schedule.
         by: Actor,
         /// The snapshot.
         id: SubjectSnapshotId,
@@ -81,7 +83,7 @@ pub enum LogEntry {
     },
     /// The regime of a day was recorded.
     Regime {
-        /// The actor who recorded it.
+        /// Who recorded it: the name of the operator's token, or schedule.
         by: Actor,
         /// The day.
         date: Day,
@@ -90,16 +92,17 @@ pub enum LogEntry {
     },
     /// A research signal was recorded.
     Signal {
-        /// The actor who recorded it.
+        /// Who recorded it: the name of the operator's token, or schedule.
         by: Actor,
         /// The name of the signal.
+        #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 200)))]
         signal_key: String,
         /// The day.
         date: Day,
         /// The digest of the record.
         digest: Digest,
     },
-    /// An operator accepted the store in a condition that refuses commits.
+    /// An operator accepted the store, its clock or a key, so that the service goes on.
     Operation(Operation),
     /// A day of the committee was changed.
     CommitteeDay(CommitteeDayEntry),
@@ -262,27 +265,30 @@ fn exact<T: for<'de> Deserialize<'de>>(
 
 /// An act on a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct SessionEntry {
     /// The number of this act among the acts on the session: 1 is the convening.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub version: u64,
     /// What was done.
     pub act: SessionAct,
-    /// The actor who did it.
+    /// Who did it: the name of the operator's token, or schedule.
     pub by: Actor,
     /// Their remark.
     pub note: Option<Note>,
-    /// The session after the act; for [`SessionAct::Withdrawn`], its last record.
+    /// The session after the act; of a withdrawn one, its last record.
     pub session: LoggedSession,
-    /// For the act that aggregates the session: the number of takes on file, counting all revisions.
+    /// Of the act that aggregates the session: the number of takes on file, counting all revisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takes: Option<u64>,
-    /// For [`SessionAct::Excuse`]: the member that was excused, or is expected again.
+    /// Of the act `excuse`: the member that was excused, or is expected again.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub excuse: Option<Excuse>,
 }
 
 /// What was done to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum SessionAct {
     /// The session was convened.
@@ -313,6 +319,7 @@ pub enum SessionAct {
 
 /// A session in the log: its record, with digests in place of what may be long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LoggedSession {
     /// The id.
@@ -335,12 +342,15 @@ pub struct LoggedSession {
     pub roster_digest: Option<Digest>,
     /// Whether the session is blind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub blind: bool,
     /// Whether the session is for practice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub practice: bool,
     /// Whether the server aggregates and publishes it by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub finish: bool,
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]
@@ -371,6 +381,7 @@ fn is_one_of<'a, A: Deserialize<'a>>(name: &'a str) -> bool {
 
 /// The member that was excused, or is expected again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Excuse {
     /// The member.
@@ -381,11 +392,12 @@ pub struct Excuse {
 
 /// An act on a member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 pub struct MemberEntry {
     /// What was done.
     pub act: MemberAct,
-    /// Who did it: an operator, or [`Actor::MEMBER`]. `None` stands for the member too, in claims of older logs.
+    /// Who did it: the name of the operator's token, or member; `None` stands for the member too, in claims of older logs.
     pub by: Option<Actor>,
     /// The member.
     pub id: MemberId,
@@ -400,15 +412,18 @@ pub struct MemberEntry {
 
 /// The key that a member replaced, and its signature of the new one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndorsedKey {
-    /// The key before.
+    /// The key before, where the member replaced it itself.
     pub replaces: PublicKey,
-    /// The signature by the key before, over the canonical text of member, new key and key before.
+    /// The signature by the key before, over the canonical text of {memberId, publicKey, replaces}.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub endorsement: Signature,
 }
 
 /// What was done to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "kebab-case")]
 pub enum MemberAct {
     /// The member was activated.
@@ -431,6 +446,7 @@ pub enum MemberAct {
 
 /// Whether a member is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum MemberStatus {
     /// The member may file takes.
@@ -441,11 +457,12 @@ pub enum MemberStatus {
 
 /// An act on a memo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 pub struct MemoEntry {
     /// What was done.
     pub act: MemoAct,
-    /// The operator who did it; absent if its author did it.
+    /// The name of the token of the operator who did it; absent if its author did it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Actor>,
     /// The memo.
@@ -458,6 +475,7 @@ pub struct MemoEntry {
 
 /// What was done to a memo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum MemoAct {
     /// Its author published it.
@@ -468,27 +486,29 @@ pub enum MemoAct {
 
 /// What an operator accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(tag = "act", rename_all = "kebab-case")]
 pub enum Operation {
-    /// The store's clock, although it is behind the log.
+    /// An operator accepted the store's clock, although it is behind the log.
     ClockAccepted {
-        /// The actor who accepted it.
+        /// The name of the operator's token.
         by: Actor,
     },
-    /// The store, although its log went back. A new log begins with this entry.
+    /// An operator accepted the store, although its log went back. A new log begins with this entry.
     StoreAccepted {
-        /// The actor who accepted it.
+        /// The name of the operator's token.
         by: Actor,
         /// The number of the log that begins.
+        #[cfg_attr(feature = "schema", schemars(range(min = 2)))]
         log: u64,
         /// The log before it.
         before: LogBefore,
     },
-    /// The key that signs the log from now on, though another signed the last checkpoint.
+    /// An operator accepted the key that signs the log from now on, though another signed the last checkpoint.
     KeyAccepted {
-        /// The actor who accepted it.
+        /// The name of the operator's token.
         by: Actor,
-        /// The key, as a C2SP verifier key.
+        /// The key that signs the log from now on, as a C2SP verifier key.
         #[serde(rename = "logKey")]
         log_key: String,
     },
@@ -496,8 +516,9 @@ pub enum Operation {
 
 /// A log that ended when an operator accepted the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogBefore {
-    /// Its name, if it was signed.
+    /// The name of the log, if it was signed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// The number of entries at its last checkpoint; without a checkpoint, when it was last seen.
@@ -516,10 +537,11 @@ impl LogBefore {
 
 /// An act on a day of the committee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct CommitteeDayEntry {
     /// What was done.
     pub act: DayAct,
-    /// The actor who did it.
+    /// Who did it: the name of the operator's token, or schedule.
     pub by: Actor,
     /// The day.
     pub date: Day,
@@ -531,6 +553,7 @@ pub struct CommitteeDayEntry {
 
 /// What was done to a day of the committee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum DayAct {
     /// Its briefs were generated.

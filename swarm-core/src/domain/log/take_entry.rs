@@ -10,6 +10,7 @@ use crate::domain::{
 
 /// A take that was filed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 pub struct TakeEntry {
     /// The take.
@@ -17,6 +18,7 @@ pub struct TakeEntry {
     /// Its session.
     pub session_id: SessionId,
     /// The version of the session under which it was judged.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub session_version: u64,
     /// The author.
     pub member_id: MemberId,
@@ -24,6 +26,7 @@ pub struct TakeEntry {
     pub revision: Revision,
     /// The content of the take, or its seal.
     #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(with = "ContentFields"))]
     pub content: TakeContent,
     /// The key that verified it.
     pub public_key: PublicKey,
@@ -49,9 +52,20 @@ pub enum TakeContent {
 
 /// The fields of both kinds of [`TakeContent`], as they are parsed.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend(
+        "if" = {"required": ["sealed"]},
+        "then" = {"not": {"anyOf": [{"required": ["digest"]}, {"required": ["signature"]}]}},
+        "else" = {"required": ["digest", "signature"]}
+    )))]
 struct ContentFields {
+    /// The digest of the canonical bytes that were signed, unless the take is sealed.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     digest: Option<Digest>,
+    /// The signature, unless the take is sealed.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     signature: Option<Signature>,
+    /// The seal, if the take is sealed.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     sealed: Option<Digest>,
 }
 
@@ -73,10 +87,11 @@ impl TryFrom<ContentFields> for TakeContent {
 
 /// A take that was opened: what its entry withheld, and the salt that its seal was made with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct OpeningEntry {
     /// The take.
     pub id: TakeId,
-    /// The salt.
+    /// The salt of its seal, in base64.
     pub salt: Salt,
     /// The digest of the canonical bytes that were signed.
     pub digest: Digest,
@@ -86,10 +101,11 @@ pub struct OpeningEntry {
 
 /// An act on the texts of a take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct TakeMarkEntry {
     /// What was done.
     pub act: TakeMarkAct,
-    /// The operator who did it.
+    /// The name of the operator's token.
     pub by: Actor,
     /// Why.
     pub note: Option<Note>,
@@ -99,6 +115,7 @@ pub struct TakeMarkEntry {
 
 /// What was done to the texts of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum TakeMarkAct {
     /// They were withheld from the public.
@@ -109,6 +126,7 @@ pub enum TakeMarkAct {
 
 /// A submission to the committee that was filed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct CommitteeTakeEntry {
     /// The author.
     pub member_id: CommitteeMemberId,

@@ -13,6 +13,7 @@ use crate::proof::{canonical, verify};
 
 /// The kinds of payload that members sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "kebab-case")]
 pub enum PayloadKind {
     /// A take.

@@ -29,12 +29,13 @@ pub use code::Code;
 /// The maximum number of signature verifications in one diagnosis.
 pub const MAX_VERIFICATIONS: usize = 64;
 
-/// The result of a diagnosis.
+/// The result of a diagnosis: the text that was signed instead of the canonical text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnosis {
     /// The detected kind of payload.
     pub kind: PayloadKind,
-    /// Whether the signature passes strict verification.
+    /// Whether the signature passes strict verification, so that submit would accept it.
     pub verified: bool,
     /// The text that should have been signed; `None` if fields of it are missing or invalid.
     pub canonical: Option<String>,
@@ -44,10 +45,13 @@ pub struct Diagnosis {
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct SigningMistake {
     /// The code of the mistake.
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = Code::ALL)))]
     pub code: Code,
     /// An explanation, and how to correct it.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub message: Cow<'static, str>,
 }
 

@@ -14,6 +14,7 @@ use crate::proof::commit_reference;
 
 /// A session in the list of sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[non_exhaustive]
 pub struct SessionLine {
     /// The day.
@@ -26,8 +27,9 @@ pub struct SessionLine {
     pub synthesis: Option<String>,
 }
 
-/// A complete session.
+/// A complete session. Takes are included after the deadline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CommitteeSession {
     /// The day.
@@ -36,7 +38,7 @@ pub struct CommitteeSession {
     pub subject_id: SubjectId,
     /// The last time at which a take is accepted.
     pub deadline_utc: Timestamp,
-    /// As in [`SessionLine::synthesis`].
+    /// The operator's synthesis; without one, a summary of the takes once the deadline has passed.
     pub synthesis: Option<String>,
     /// The takes that count, in the order of their commits; empty until the deadline has passed.
     pub takes: Vec<PublicCommitteeTake>,
@@ -44,6 +46,7 @@ pub struct CommitteeSession {
 
 /// The public view of a take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[non_exhaustive]
 pub struct PublicCommitteeTake {
     /// The member that it belongs to.
@@ -55,12 +58,14 @@ pub struct PublicCommitteeTake {
     /// The reasoning, with its trailer.
     pub body: CommitteeBody,
     /// The model that wrote it, if given.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub model: Option<Model>,
     /// When the take was written.
     pub generated_at: Timestamp,
     /// When the take was committed.
     pub received_at: Timestamp,
     /// The commit reference that its author received.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::domain::Digest"))]
     pub commit: String,
 }
 

@@ -12,6 +12,7 @@ const STANDARD_ERRORS: f64 = 1.96;
 
 /// Means over scored sessions, rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScoreFigures {
     /// The number of scored sessions.
     pub scored: usize,

@@ -15,6 +15,7 @@ const BINS: usize = BOUNDS.len() - 1;
 
 /// The record of a member, rounded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemberRecord {
     /// Its mean loss and skill.
     #[serde(flatten)]
@@ -25,18 +26,20 @@ pub struct MemberRecord {
     pub calibration: [CalibrationBin; BINS],
 }
 
-/// In how many sessions the stance had the sign of the outcome, of those in which neither is neutral.
+/// In how many sessions stance and outcome are on one side, of those in which neither is neutral.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RightSides"))]
 #[non_exhaustive]
 pub struct Right {
-    /// The sessions in which it had.
+    /// The sessions in which they are.
     pub n: usize,
     /// All sessions in which neither is neutral.
     pub of: usize,
 }
 
-/// The forecasts in a range, which contains its upper bound only if that is 1.
+/// The forecasts from `from` on and below `to`; of the last bin 1 too.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CalibrationBin {
     /// The lower bound.

@@ -9,11 +9,14 @@ use crate::domain::{MemberId, Quote, Session, SessionId, StanceScale, TakeId, as
 
 /// A forecast, and its squared distance from the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Forecast {
     /// The forecast, 0 (bearish) to 1 (bullish).
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub forecast: f64,
     /// The loss, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub loss: f64,
 }
 
@@ -34,6 +37,7 @@ impl Forecast {
 
 /// The score of a member in a session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Score {
     /// The member.
@@ -49,15 +53,18 @@ pub struct Score {
 
 /// The scores of a session, rounded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionScores {
     /// The session.
     pub session_id: SessionId,
     /// The outcome, on the scale of the session.
+    #[cfg_attr(feature = "schema", schemars(range(min = -1000, max = 1000)))]
     pub value: f64,
-    /// The mean of all forecasts; `None` where nobody had a known stance.
+    /// The mean of all forecasts; null where nobody had a known stance.
     #[serde(serialize_with = "forecast_or_nulls")]
+    #[cfg_attr(feature = "schema", schemars(with = "CrowdForecast"))]
     pub crowd: Option<Forecast>,
     /// What always filing neutral lost.
     pub neutral: Forecast,
@@ -125,17 +132,22 @@ pub fn scores(
     }
 }
 
+/// The mean of all forecasts; null where nobody had a known stance.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct CrowdForecast {
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    forecast: Option<f64>,
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    loss: Option<f64>,
+}
+
 /// The fields of a forecast stay where there is none.
 fn forecast_or_nulls<S: Serializer>(
     forecast: &Option<Forecast>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Fields {
-        forecast: Option<f64>,
-        loss: Option<f64>,
-    }
-    let fields = Fields {
+    let fields = CrowdForecast {
         forecast: forecast.map(|forecast| forecast.forecast),
         loss: forecast.map(|forecast| forecast.loss),
     };

@@ -25,6 +25,11 @@ const RECENT_TAKES: usize = 5;
 
 /// The result of a generation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "CommitteeGenerated")
+)]
 #[non_exhaustive]
 pub struct Generated {
     /// The day.

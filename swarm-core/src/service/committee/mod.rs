@@ -98,6 +98,7 @@ pub struct CommitteeTenant {
 
 /// The receipt of a submission (API.md, 8.4).
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CommitteeReceipt"))]
 #[non_exhaustive]
 pub struct Receipt {
     /// The author.
@@ -106,7 +107,8 @@ pub struct Receipt {
     pub date: Day,
     /// The subject of its session.
     pub subject_id: SubjectId,
-    /// The commit reference of the record: see [`commit_reference`].
+    /// The commit reference of the record.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::domain::Digest"))]
     pub commit: String,
     /// When the submission was committed. This is the only field of the record that its author does not know,
     /// and needs to recompute the reference.

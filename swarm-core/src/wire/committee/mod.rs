@@ -13,7 +13,6 @@ use crate::proof::ApiKey;
 use crate::rules::committee::SessionLine;
 use crate::service::{Generated, Receipt};
 use crate::wire::Answer;
-use crate::wire::answer::Nothing;
 
 pub use errors::{committee_hint, committee_hint_quoting};
 
@@ -24,46 +23,70 @@ pub fn filed(receipt: &Receipt) -> Answer {
 
 /// Returns the response with a page of sessions: `{sessions}`.
 pub fn sessions(sessions: &[SessionLine]) -> Answer {
-    #[derive(Serialize)]
-    struct Sessions<'a> {
-        sessions: &'a [SessionLine],
-    }
-    Answer::ok(&Sessions { sessions })
+    Answer::ok(&CommitteeSessions { sessions })
+}
+
+/// A page of sessions.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct CommitteeSessions<'a> {
+    /// The sessions.
+    sessions: &'a [SessionLine],
 }
 
 /// Returns the response with all members, for operators: `{members: [{id, name, lens, voice, status}]}`.
 pub fn members(members: &[Arc<CommitteeMember>]) -> Answer {
-    #[derive(Serialize)]
-    struct Members<'a> {
-        members: Vec<Listed<'a>>,
-    }
-    #[derive(Serialize)]
-    struct Listed<'a> {
-        id: &'a CommitteeMemberId,
-        name: &'a Name,
-        lens: &'a Lens,
-        voice: &'a Voice,
-        status: CommitteeStatus,
-    }
     let listed = members.iter().map(|member| {
         let CommitteeMember { id, name, lens, voice, status, .. } = &**member;
         Listed { id, name, lens, voice, status: *status }
     });
-    Answer::ok(&Members { members: listed.collect() })
+    Answer::ok(&CommitteeMembers { members: listed.collect() })
+}
+
+/// The members of the committee.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct CommitteeMembers<'a> {
+    /// The members.
+    members: Vec<Listed<'a>>,
+}
+
+/// A member of the committee.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+struct Listed<'a> {
+    /// The id.
+    id: &'a CommitteeMemberId,
+    /// The name.
+    name: &'a Name,
+    /// How it looks at subjects.
+    lens: &'a Lens,
+    /// How it writes.
+    voice: &'a Voice,
+    /// Whether it takes part.
+    status: CommitteeStatus,
 }
 
 /// Returns the response with a changed member: `{ok, member_id, name, lens, voice, status}`.
 pub fn member_updated(member: &CommitteeMember) -> Answer {
-    #[derive(Serialize)]
-    struct Updated<'a> {
-        member_id: &'a CommitteeMemberId,
-        name: &'a Name,
-        lens: &'a Lens,
-        voice: &'a Voice,
-        status: CommitteeStatus,
-    }
     let CommitteeMember { id, name, lens, voice, status, .. } = member;
-    done(200, &Updated { member_id: id, name, lens, voice, status: *status })
+    done(200, &CommitteeMemberUpdated { member_id: id, name, lens, voice, status: *status })
+}
+
+/// The member is changed.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct CommitteeMemberUpdated<'a> {
+    /// The id.
+    member_id: &'a CommitteeMemberId,
+    /// The name.
+    name: &'a Name,
+    /// How it looks at subjects.
+    lens: &'a Lens,
+    /// How it writes.
+    voice: &'a Voice,
+    /// Whether it takes part.
+    status: CommitteeStatus,
 }
 
 /// Returns the response with a new member and its key, which is shown once: 201 `{ok, member_id, api_key}`.
@@ -77,12 +100,17 @@ pub fn key_rotated(member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
 }
 
 fn keyed(status: u16, member_id: &CommitteeMemberId, key: &ApiKey) -> Answer {
-    #[derive(Serialize)]
-    struct Keyed<'a> {
-        member_id: &'a CommitteeMemberId,
-        api_key: &'a str,
-    }
-    done(status, &Keyed { member_id, api_key: key.reveal() })
+    done(status, &CommitteeKey { member_id, api_key: key.reveal() })
+}
+
+/// The API key, shown only once.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct CommitteeKey<'a> {
+    /// The member that it belongs to.
+    member_id: &'a CommitteeMemberId,
+    /// The key.
+    api_key: &'a str,
 }
 
 /// Generated briefs: 201 `{ok, …generated}`.
@@ -92,8 +120,13 @@ pub fn generated(generated: &Generated) -> Answer {
 
 /// Returns the response after a status, a subject or a synthesis was set: `{ok}`.
 pub fn written() -> Answer {
-    done(200, &Nothing {})
+    done(200, &CommitteeWritten {})
 }
+
+/// What was sent is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct CommitteeWritten {}
 
 /// `{ok: true, …fields}`.
 fn done<T: Serialize>(status: u16, fields: &T) -> Answer {

@@ -1,5 +1,8 @@
 //! The JSON schemas of all bodies. Requests have an example; all signed examples are signed with one key. The schemas of most
-//! requests are declared with the types that are read from them ([`Form`]); all others are written by hand.
+//! requests are declared with the types that are read from them ([`Form`]), and those of answers are derived from the types that
+//! are serialized ([`wire::schema`]); others.json has all others.
+
+use std::sync::LazyLock;
 
 use swarm_core::domain::committee::{
     CommitteeMemberDraft, CommitteeMemberPatch, GenerationOrder, StatusOrder, SubjectOrder,
@@ -13,14 +16,19 @@ use swarm_core::domain::{
     WebhookName, Withholding,
 };
 use swarm_core::json::{Json, Object};
+use swarm_core::wire;
+
+use crate::discovery::manifest::Manifest;
+
+/// Schemas by topic and name.
+type Topics = Vec<(&'static str, Vec<(String, Json)>)>;
 
 /// The name of a schema, and the function that makes it.
 type Declared = (&'static str, fn() -> Json);
 
-/// The schemas by topic, in the order of the reference: those that are declared where their fields are read, and the text of
-/// the others.
-const TOPICS: [(&str, &[Declared], &str); 9] = [
-    ("takes", &[of::<Withholding>()], include_str!("takes.json")),
+/// The topics in the order of the reference, each with the schemas that are declared where requests are read.
+const TOPICS: [(&str, &[Declared]); 9] = [
+    ("takes", &[of::<Withholding>()]),
     (
         "sessions",
         &[
@@ -32,9 +40,8 @@ const TOPICS: [(&str, &[Declared], &str); 9] = [
             of::<Noted<ExcuseOrder>>(),
             ("RosterDraft", Roster::list_schema),
         ],
-        include_str!("sessions.json"),
     ),
-    ("scores", &[of::<Noted<OutcomeDraft>>()], include_str!("scores.json")),
+    ("scores", &[of::<Noted<OutcomeDraft>>()]),
     (
         "members",
         &[
@@ -48,7 +55,6 @@ const TOPICS: [(&str, &[Declared], &str); 9] = [
             of::<MailAddress>(),
             of::<WebhookName>(),
         ],
-        include_str!("members.json"),
     ),
     (
         "documents",
@@ -61,9 +67,8 @@ const TOPICS: [(&str, &[Declared], &str); 9] = [
             of::<Signal>(),
             of::<Noted<BriefOrder>>(),
         ],
-        include_str!("documents.json"),
     ),
-    ("log", &[of::<Acceptance>()], include_str!("log.json")),
+    ("log", &[of::<Acceptance>()]),
     (
         "committee",
         &[
@@ -75,11 +80,13 @@ const TOPICS: [(&str, &[Declared], &str); 9] = [
             of::<GenerationOrder>(),
             of::<SynthesisOrder>(),
         ],
-        include_str!("committee.json"),
     ),
-    ("server", &[], include_str!("server.json")),
-    ("common", &[], include_str!("common.json")),
+    ("server", &[]),
+    ("common", &[]),
 ];
+
+/// The schemas of parameters, of requests that are not declared, and of unions, by topic.
+const OTHERS: &str = include_str!("others.json");
 
 /// The schema of a form.
 const fn of<T: Form>() -> Declared {
@@ -92,22 +99,37 @@ pub(super) fn all() -> Vec<(String, Json)> {
 }
 
 /// The schemas of each topic, by name.
-pub(super) fn by_topic() -> Vec<(&'static str, Vec<(String, Json)>)> {
-    let of = |(topic, declared, others): (_, &[Declared], &str)| {
-        let declared = declared.iter().map(|(name, schema)| ((*name).to_owned(), schema()));
-        (topic, declared.chain(of_file(others)).collect())
-    };
-    TOPICS.into_iter().map(of).collect()
+pub(super) fn by_topic() -> Topics {
+    static ALL: LazyLock<Topics> = LazyLock::new(|| {
+        let mut answers = wire::schema::answers();
+        let mut others = Json::read(OTHERS.as_bytes()).unwrap_or(Json::Null).into_object();
+        TOPICS.into_iter().map(|topic| complete(topic, &mut answers, &mut others)).collect()
+    });
+    ALL.clone()
+}
+
+/// The schemas of a topic: those of requests, of answers, and others. An answer may contain a request as it was sent.
+fn complete(
+    (topic, declared): (&'static str, &[Declared]),
+    answers: &mut Topics,
+    others: &mut Object,
+) -> (&'static str, Vec<(String, Json)>) {
+    let mut schemas: Vec<_> =
+        declared.iter().map(|(name, schema)| ((*name).to_owned(), schema())).collect();
+    let derived = answers.iter_mut().filter(|(other, _)| *other == topic);
+    let derived = derived.flat_map(|(_, schemas)| std::mem::take(schemas));
+    schemas.extend(derived.filter(|(name, _)| declared.iter().all(|(other, _)| other != name)));
+    if topic == "server" {
+        schemas.push(wire::schema::of::<Manifest<'_>>());
+    }
+    let others = others.take(topic).unwrap_or(Json::Null).into_object();
+    schemas.extend(others.members().map(|(name, schema)| (name.to_owned(), schema.clone())));
+    (topic, schemas)
 }
 
 /// All schemas, as one object.
 pub(crate) fn by_name() -> Object {
     all().into_iter().collect()
-}
-
-fn of_file(file: &str) -> Vec<(String, Json)> {
-    let schemas = Json::read(file.as_bytes()).unwrap_or(Json::Null).into_object();
-    schemas.members().map(|(name, schema)| (name.to_owned(), schema.clone())).collect()
 }
 
 /// The reference to a schema.
