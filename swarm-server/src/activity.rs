@@ -17,11 +17,14 @@ struct State {
     report: Option<WaitReport>,
 }
 
-/// Where to report that a connection waits for its client: since when, and its task.
+/// Since when a connection has been waiting for its client, and its task.
+pub(crate) type Wait = (Instant, task::Id);
+
+/// Where to report that a connection waits.
 #[derive(Clone, Debug)]
 pub(crate) struct WaitReport {
     pub(crate) task: task::Id,
-    pub(crate) to: Sender<(Instant, task::Id)>,
+    pub(crate) to: Sender<Wait>,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use crate::Limits;
-use crate::activity::{Activity, WaitReport};
+use crate::activity::{Activity, Wait, WaitReport};
 
 pub(crate) struct Connections {
     tasks: JoinSet<()>,
@@ -22,7 +22,9 @@ pub(crate) struct Connections {
     /// The clients with open connections, by their keys.
     clients: HashMap<u64, Client>,
     /// Reports of connections that were found working and wait again.
-    waits: (Sender<(Instant, task::Id)>, Receiver<(Instant, task::Id)>),
+    waits: Receiver<Wait>,
+    /// Where they report it.
+    reports: Sender<Wait>,
     max: usize,
     /// The maximum per client; `None` behind a proxy, where all clients have the proxy's address.
     max_of_client: Option<usize>,
@@ -35,7 +37,7 @@ struct Client {
     open: usize,
     /// Those that may be waiting, with a time that is not after the beginning of the wait: a wait never begins before
     /// an earlier one of the same connection. Those that were found working are missing until they report their wait.
-    waiting: BTreeSet<(Instant, task::Id)>,
+    waiting: BTreeSet<Wait>,
 }
 
 struct Open {
@@ -49,12 +51,14 @@ struct Open {
 
 impl Connections {
     pub(crate) fn new(limits: &Limits, gauge: Gauge) -> Self {
+        let (reports, waits) = mpsc::channel();
         Self {
             tasks: JoinSet::new(),
             open: HashMap::new(),
             scheduler: Scheduler::default(),
             clients: HashMap::new(),
-            waits: mpsc::channel(),
+            waits,
+            reports,
             max: limits.connections,
             max_of_client: limits.connections_per_address,
             gauge,
@@ -114,7 +118,7 @@ impl Connections {
                 None => connection.await,
             }
         });
-        let report = || WaitReport { task: task.id(), to: self.waits.0.clone() };
+        let report = || WaitReport { task: task.id(), to: self.reports.clone() };
         let since = activity.waiting_since(report);
         self.open.insert(task.id(), Open { client, activity, listed: None, _close: close });
         if let Some(since) = since {
@@ -125,7 +129,7 @@ impl Connections {
     /// Closes the connection that has been waiting longest, of this client or of all. Returns whether
     /// there was one.
     pub(crate) fn close_longest_waiting(&mut self, client: Option<u64>) -> bool {
-        while let Ok((since, id)) = self.waits.1.try_recv() {
+        while let Ok((since, id)) = self.waits.try_recv() {
             self.list(since, id);
         }
         let longest = match client {
@@ -145,12 +149,12 @@ impl Connections {
     }
 
     /// Returns the connection of this client that has been waiting longest, and since when.
-    fn longest_waiting(&mut self, client: u64) -> Option<(Instant, task::Id)> {
+    fn longest_waiting(&mut self, client: u64) -> Option<Wait> {
         let waiting = &mut self.clients.get_mut(&client)?.waiting;
         loop {
             let first @ (listed, task) = waiting.pop_first()?;
             let open = self.open.get_mut(&task)?;
-            let report = || WaitReport { task, to: self.waits.0.clone() };
+            let report = || WaitReport { task, to: self.reports.clone() };
             open.listed = open.activity.waiting_since(report);
             if let Some(since) = open.listed {
                 waiting.insert((since, task));
