@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use swarm_benches::shipped::{ADMIN, ServerFixture, host};
+use swarm_client::{Client, new_key};
 use swarm_core::domain::AdminTokenHash;
 use swarm_core::{Committees, Swarm, SystemEntropy, TenantId};
 use swarm_http::{Access, AdminTokens, BodyFormat, RequestBody, RouteInfo, Site, TenantConfig};
@@ -23,8 +24,9 @@ const ADDRESSES: u8 = 8;
 /// An attack by bodies on each route that takes one; on all routes of strangers from several addresses; and on all forms of the
 /// console by an operator of the tenant.
 pub fn all(fixture: &ServerFixture) -> Vec<PathAttack> {
-    let (values, routes) = (Values::of(fixture), routes());
     let first = fixture.server.address.to_string();
+    // Forms of operators are carried out: none may shut out a member that files takes.
+    let (values, routes) = (Values::of(fixture).with_member(applicant(&first)), routes());
     let of_the_console = signed_in(fixture.server.address);
     let (mut attacks, mut of_strangers, mut of_operators) = (Vec::new(), Vec::new(), Vec::new());
     for route in &routes {
@@ -49,6 +51,13 @@ pub fn all(fixture: &ServerFixture) -> Vec<PathAttack> {
     let name = "forms of the console, signed in".to_owned();
     attacks.push(PathAttack { name, texts: of_operators, budget: OPERATORS_BUDGET, addresses: 1 });
     attacks
+}
+
+/// Applies as a member; returns its id.
+fn applicant(host: &str) -> String {
+    let client = Client::new(&format!("http://{host}")).expect("a URL");
+    let key = new_key().expect("entropy");
+    client.apply(&key, "Mallory", "m@example.org", "").expect("a member").to_string()
 }
 
 /// All routes of a site with both interfaces.

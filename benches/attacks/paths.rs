@@ -120,6 +120,10 @@ impl Values {
         Self { session: session.id.to_string(), subject: session.subject_id.to_string(), member }
     }
 
+    pub fn with_member(self, member: String) -> Self {
+        Self { member, ..self }
+    }
+
     pub fn path(&self, template: &str) -> String {
         let mut path = String::new();
         let mut rest = template;
