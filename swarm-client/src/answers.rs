@@ -2,7 +2,7 @@
 
 use swarm_core::domain::{Confidence, Digest, MemberState, Revision, Stance};
 use swarm_core::json::{Json, Object};
-use swarm_core::records::{Record, Unreadable};
+use swarm_core::records::{Record, Unreadable, time, whole};
 use swarm_core::{Invalid, MemberId, Session, SessionId, Take, TakeId, Timestamp};
 
 use crate::error::{Error, unreadable};
@@ -20,9 +20,7 @@ pub struct ApplicationProgress {
 impl ApplicationProgress {
     pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
         let id = fields.text("id").and_then(MemberId::parse).map_err(unreadable)?;
-        let state = fields.text("state").map_err(unreadable)?;
-        let unknown = || Error::Unreadable(format!("an unknown state: {state:?}"));
-        Ok(Self { id, state: MemberState::parse(&state).ok_or_else(unknown)? })
+        Ok(Self { id, state: member_state(&mut fields)? })
     }
 }
 
@@ -120,13 +118,13 @@ impl ServedTake {
         if fields.has("signature") && mark.is_none() {
             return Ok(Self::Open(Box::new(Take::read(fields)?)));
         }
-        let mut whole = |field| fields.whole_if_any(field)?.ok_or_else(|| Invalid::missing(field));
-        let (id, session, revision) = (whole("id")?, whole("sessionId")?, whole("revision")?);
+        let (id, session_id) =
+            (TakeId(whole(fields, "id")?), SessionId(whole(fields, "sessionId")?));
+        let revision: u64 = whole(fields, "revision")?;
         let revision = u8::try_from(revision).ok().and_then(Revision::new);
-        let (id, session_id) = (TakeId(id), SessionId(session));
         let member_id = MemberId::parse(fields.text("memberId")?)?;
         let revision = revision.ok_or_else(|| Invalid::new("revision", "must be from 1 to 5"))?;
-        let filed_at = Timestamp::parse("filedAt", &fields.text("filedAt")?)?;
+        let filed_at = time(fields, "filedAt")?;
         if let Some(mut mark) = mark {
             return Ok(Self::Withheld(Box::new(WithheldTake {
                 id,
@@ -136,7 +134,7 @@ impl ServedTake {
                 filed_at,
                 stance: Stance::parse(fields.text("stance")?)?,
                 confidence: Confidence::parse(fields.number("confidence")?)?,
-                withheld_at: Timestamp::parse("at", &mark.text("at")?)?,
+                withheld_at: time(&mut mark, "at")?,
                 note: mark.text("note")?,
             })));
         }
@@ -247,8 +245,24 @@ impl DiagnosisAnswer {
 
 /// The id in an answer.
 pub(crate) fn id(mut fields: Object, field: &'static str) -> Result<u64, Error> {
-    let id = fields.whole_if_any(field).map_err(unreadable)?;
-    id.ok_or_else(|| unreadable(Invalid::missing(field)))
+    whole(&mut fields, field).map_err(unreadable)
+}
+
+/// The state of a member in an answer.
+pub(crate) fn member_state(fields: &mut Object) -> Result<MemberState, Error> {
+    let state = fields.text("state").map_err(unreadable)?;
+    let unknown = || Error::Unreadable(format!("an unknown state: {state:?}"));
+    MemberState::parse(&state).ok_or_else(unknown)
+}
+
+/// The record in a field of an answer.
+pub(crate) fn part<T, E: Into<Error>>(
+    answer: &mut Object,
+    field: &'static str,
+    read: impl FnOnce(&mut Object) -> Result<T, E>,
+) -> Result<T, Error> {
+    let record = answer.take(field).unwrap_or(Json::Null);
+    read(&mut record.into_object()).map_err(Into::into)
 }
 
 /// A list of records.

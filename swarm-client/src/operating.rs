@@ -10,10 +10,10 @@ use swarm_core::domain::{
     Subject, SubjectId, SubjectSnapshotDraft, SubjectSnapshotId, Withholding,
 };
 use swarm_core::json::{Json, Object};
-use swarm_core::records::{Record, Unreadable};
+use swarm_core::records::{Record, Unreadable, key_if_any, time, time_if_any, whole};
 use swarm_core::{Invalid, MemberId, Session, SessionId, TakeId, Timestamp};
 
-use crate::answers::{ServedTake, id, list};
+use crate::answers::{ServedTake, id, list, member_state, part};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 use crate::reading::{path_segment, read_brief};
@@ -156,9 +156,7 @@ impl OperatorClient<'_> {
     }
 
     fn review(&self, act: &str, body: &impl Serialize) -> Result<MemberState, Error> {
-        let state = self.post(&format!("/{act}"), body)?.text("state").map_err(unreadable)?;
-        let unknown = || Error::Unreadable(format!("an unknown state: {state:?}"));
-        MemberState::parse(&state).ok_or_else(unknown)
+        member_state(&mut self.post(&format!("/{act}"), body)?)
     }
 }
 
@@ -170,7 +168,7 @@ impl OperatorClient<'_> {
     /// [`Error`], as of every call.
     pub fn save_subject(&self, subject: &Subject) -> Result<Subject, Error> {
         let read = |fields: &mut Object| Subject::read(fields).map_err(unreadable);
-        part(self.post("/subjects", subject)?, "subject", read)
+        part(&mut self.post("/subjects", subject)?, "subject", read)
     }
 
     /// Adds a snapshot of a subject. Returns its id.
@@ -219,7 +217,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn convene(&self, session: impl Into<Noted<SessionDraft>>) -> Result<Session, Error> {
-        part(self.post("/sessions", &session.into())?, "session", Session::read)
+        part(&mut self.post("/sessions", &session.into())?, "session", Session::read)
     }
 
     /// Changes the deadline, the quorum or the question of a session.
@@ -232,7 +230,7 @@ impl OperatorClient<'_> {
         patch: impl Into<Noted<SessionPatch>>,
     ) -> Result<Session, Error> {
         let path = format!("/api/swarm/admin/sessions/{session}");
-        part(self.send("PATCH", &path, &patch.into())?, "session", Session::read)
+        part(&mut self.send("PATCH", &path, &patch.into())?, "session", Session::read)
     }
 
     /// Advances the state of a session.
@@ -280,8 +278,8 @@ impl OperatorClient<'_> {
         session: SessionId,
         order: impl Into<Noted<BriefOrder>>,
     ) -> Result<Brief, Error> {
-        let published = self.post(&format!("/sessions/{session}/brief"), &order.into())?;
-        part(published, "brief", read_brief)
+        let mut published = self.post(&format!("/sessions/{session}/brief"), &order.into())?;
+        part(&mut published, "brief", read_brief)
     }
 
     /// Records the outcome of a session, or annuls it.
@@ -321,8 +319,8 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn withhold(&self, take: TakeId, note: Note) -> Result<ServedTake, Error> {
-        let marked = self.post(&format!("/takes/{take}/withhold"), &Withholding { note })?;
-        part(marked, "take", ServedTake::read)
+        let mut marked = self.post(&format!("/takes/{take}/withhold"), &Withholding { note })?;
+        part(&mut marked, "take", ServedTake::read)
     }
 
     /// Shows the texts of a take that was withheld again.
@@ -330,8 +328,8 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn restore(&self, take: TakeId, note: Option<Note>) -> Result<ServedTake, Error> {
-        let marked = self.post(&format!("/takes/{take}/restore"), &NoteAlone { note })?;
-        part(marked, "take", ServedTake::read)
+        let mut marked = self.post(&format!("/takes/{take}/restore"), &NoteAlone { note })?;
+        part(&mut marked, "take", ServedTake::read)
     }
 
     fn change_session(
@@ -340,7 +338,7 @@ impl OperatorClient<'_> {
         act: &str,
         body: &impl Serialize,
     ) -> Result<Session, Error> {
-        part(self.post(&format!("/sessions/{session}/{act}"), body)?, "session", Session::read)
+        part(&mut self.post(&format!("/sessions/{session}/{act}"), body)?, "session", Session::read)
     }
 }
 
@@ -364,8 +362,8 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn retry_message(&self, message: MessageId) -> Result<QueuedMessage, Error> {
-        let changed = self.post(&format!("/outbox/{message}/retry"), &NoFields {})?;
-        part(changed, "message", QueuedMessage::read)
+        let mut changed = self.post(&format!("/outbox/{message}/retry"), &NoFields {})?;
+        part(&mut changed, "message", QueuedMessage::read)
     }
 
     /// Gives up a message that is not sent.
@@ -373,8 +371,8 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn cancel_message(&self, message: MessageId) -> Result<QueuedMessage, Error> {
-        let changed = self.post(&format!("/outbox/{message}/cancel"), &NoFields {})?;
-        part(changed, "message", QueuedMessage::read)
+        let mut changed = self.post(&format!("/outbox/{message}/cancel"), &NoFields {})?;
+        part(&mut changed, "message", QueuedMessage::read)
     }
 
     /// Queues a message that tests the delivery to an address.
@@ -382,8 +380,8 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn test_mail(&self, address: impl Into<String>) -> Result<QueuedMessage, Error> {
-        let queued = self.post("/mail/test", &MailAddress { address: address.into() })?;
-        part(queued, "message", QueuedMessage::read)
+        let mut queued = self.post("/mail/test", &MailAddress { address: address.into() })?;
+        part(&mut queued, "message", QueuedMessage::read)
     }
 }
 
@@ -435,13 +433,10 @@ impl ReceivedApplication {
             name: Name::parse(fields.text("name")?)?,
             contact: fields.text_if_any("contact")?.map(Contact::parse).transpose()?,
             lens: fields.text_if_any("lens")?.map(Lens::parse).transpose()?,
-            public_key: fields
-                .text_if_any("publicKey")?
-                .map(|key| PublicKey::parse(&key))
-                .transpose()?,
-            applied_at: Timestamp::parse("appliedAt", &fields.text("appliedAt")?)?,
-            reviewed_at: moment(fields, "reviewedAt")?,
-            claimed_at: moment(fields, "claimedAt")?,
+            public_key: key_if_any(fields)?,
+            applied_at: time(fields, "appliedAt")?,
+            reviewed_at: time_if_any(fields, "reviewedAt")?,
+            claimed_at: time_if_any(fields, "claimedAt")?,
         })
     }
 }
@@ -482,17 +477,15 @@ pub struct QueuedMessage {
 
 impl QueuedMessage {
     fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        let mut whole = |field| fields.whole_if_any(field)?.ok_or_else(|| Invalid::missing(field));
-        let (id, attempts) = (MessageId(whole("id")?), whole("attempts")?);
         Ok(Self {
-            id,
+            id: MessageId(whole(fields, "id")?),
             to: fields.text_if_any("to")?.map(Contact::parse).transpose()?,
             subject: fields.text("subject")?,
             body: fields.text("body")?,
             state: MailState::parse(&fields.text("state")?).ok_or_else(unknown_state)?,
-            queued_at: Timestamp::parse("queuedAt", &fields.text("queuedAt")?)?,
-            sent_at: moment(fields, "sentAt")?,
-            attempts,
+            queued_at: time(fields, "queuedAt")?,
+            sent_at: time_if_any(fields, "sentAt")?,
+            attempts: whole(fields, "attempts")?,
             last_error: fields.text_if_any("lastError")?,
         })
     }
@@ -508,19 +501,4 @@ fn named(member: &MemberId) -> MemberName {
 
 fn unknown_state() -> Invalid {
     Invalid::new("state", "must be the name of a state")
-}
-
-fn moment(fields: &mut Object, name: &'static str) -> Result<Option<Timestamp>, Unreadable> {
-    let text = fields.text_if_any(name)?;
-    Ok(text.map(|text| Timestamp::parse(name, &text)).transpose()?)
-}
-
-/// Reads the record in a field of an answer.
-fn part<T, E: Into<Error>>(
-    mut answer: Object,
-    field: &'static str,
-    read: impl FnOnce(&mut Object) -> Result<T, E>,
-) -> Result<T, Error> {
-    let record = answer.take(field).unwrap_or(Json::Null);
-    read(&mut record.into_object()).map_err(Into::into)
 }

@@ -4,10 +4,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use swarm_core::domain::{Brief, BriefId, Day, MemoId, SubjectId};
 use swarm_core::json::{Json, Object};
-use swarm_core::records::Record;
-use swarm_core::{Invalid, Session, SessionId, TakeId, Timestamp};
+use swarm_core::records::{Record, whole};
+use swarm_core::{Session, SessionId, TakeId, Timestamp};
 
-use crate::answers::{ServedTake, SessionsAnswer, id, list};
+use crate::answers::{ServedTake, SessionsAnswer, id, list, part};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 
@@ -42,9 +42,7 @@ impl Client {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn session(&self, session: SessionId) -> Result<(Session, Vec<ServedTake>), Error> {
-        let mut answer = self.get(&format!("/api/swarm/sessions/{session}"))?.into_object();
-        let read = answer.take("session").unwrap_or(Json::Null).into_object();
-        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", ServedTake::read)?))
+        self.session_at(&format!("/api/swarm/sessions/{session}"))
     }
 
     /// Returns the newest session of a day and subject, to which takes go, and the takes in it.
@@ -57,9 +55,13 @@ impl Client {
         subject: &SubjectId,
     ) -> Result<(Session, Vec<ServedTake>), Error> {
         let subject = path_segment(subject.as_str());
-        let mut answer = self.get(&format!("/api/swarm/sessions/{date}/{subject}"))?.into_object();
-        let read = answer.take("session").unwrap_or(Json::Null).into_object();
-        Ok((Session::read(&mut read.clone())?, list(&mut answer, "takes", ServedTake::read)?))
+        self.session_at(&format!("/api/swarm/sessions/{date}/{subject}"))
+    }
+
+    fn session_at(&self, path: &str) -> Result<(Session, Vec<ServedTake>), Error> {
+        let mut answer = self.get(path)?.into_object();
+        let session = part(&mut answer, "session", Session::read)?;
+        Ok((session, list(&mut answer, "takes", ServedTake::read)?))
     }
 
     /// Returns the brief of a session, if it has published one.
@@ -124,15 +126,13 @@ pub(crate) fn read_brief(fields: &mut Object) -> Result<Brief, Error> {
     let mut text = |field| fields.text(field).map_err(unreadable);
     let (date, subject, created_at) = (text("date")?, text("subjectId")?, text("createdAt")?);
     let session_id = text("sessionId")?;
-    let id = fields.whole_if_any("id").map_err(unreadable)?;
-    let id = id.ok_or_else(|| unreadable(Invalid::missing("id")))?;
     Ok(Brief {
         date: Day::parse(&date).map_err(unreadable)?,
         subject_id: SubjectId::parse(subject).map_err(unreadable)?,
         session_id,
         created_at: Timestamp::parse("createdAt", &created_at).map_err(unreadable)?,
         body: fields.take("body").unwrap_or(Json::Null),
-        id: BriefId(id),
+        id: BriefId(whole(fields, "id").map_err(unreadable)?),
     })
 }
 

@@ -34,16 +34,19 @@ pub(super) fn hash_if_any<S>(
     fields.text_if_any(field)?.map(parse).transpose()
 }
 
-/// An optional time.
-pub(super) fn time_if_any(
-    fields: &mut Object,
-    field: &'static str,
-) -> Result<Option<Timestamp>, Invalid> {
+/// Takes an optional time.
+///
+/// # Errors
+/// [`Invalid`] if the field is not a time.
+pub fn time_if_any(fields: &mut Object, field: &'static str) -> Result<Option<Timestamp>, Invalid> {
     fields.text_if_any(field)?.map(|text| Timestamp::parse(field, &text)).transpose()
 }
 
-/// A required time.
-pub(super) fn time(fields: &mut Object, field: &'static str) -> Result<Timestamp, Invalid> {
+/// Takes a required time.
+///
+/// # Errors
+/// [`Invalid`] if the field is absent or not a time.
+pub fn time(fields: &mut Object, field: &'static str) -> Result<Timestamp, Invalid> {
     present(field, time_if_any(fields, field)?)
 }
 
@@ -64,11 +67,11 @@ pub(super) fn whole_if_any<T: TryFrom<u64>>(
     number.map_err(|_| Invalid::new(field, "is too large"))
 }
 
-/// A required integer.
-pub(super) fn whole<T: TryFrom<u64>>(
-    fields: &mut Object,
-    field: &'static str,
-) -> Result<T, Invalid> {
+/// Takes a required integer, which is not negative.
+///
+/// # Errors
+/// [`Invalid`] if the field is absent, not an integer, or too large for the type.
+pub fn whole<T: TryFrom<u64>>(fields: &mut Object, field: &'static str) -> Result<T, Invalid> {
     present(field, whole_if_any(fields, field)?)
 }
 
@@ -88,8 +91,11 @@ pub(super) fn contact_if_any(fields: &mut Object, field: &'static str) -> Result
     fields.text_if_any(field)?.map_or_else(|| Ok(Contact::erased()), Contact::parse)
 }
 
-/// An optional public key.
-pub(super) fn key_if_any(fields: &mut Object) -> Result<Option<PublicKey>, Invalid> {
+/// Takes the optional field `publicKey`.
+///
+/// # Errors
+/// The error of [`PublicKey::parse`].
+pub fn key_if_any(fields: &mut Object) -> Result<Option<PublicKey>, Invalid> {
     fields.text_if_any("publicKey")?.map(|key| public_key(&key)).transpose()
 }
 

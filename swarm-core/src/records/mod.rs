@@ -11,8 +11,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::fields::{
-    contact, contact_if_any, digest_if_any, hash, hash_if_any, key_if_any, number, object,
-    object_if_any, present, revision, text, time, time_if_any, whole, whole_if_any,
+    contact, contact_if_any, digest_if_any, hash, hash_if_any, number, object, object_if_any,
+    present, revision, text, whole_if_any,
 };
 use crate::domain::json::{self, Json, NotJson, Object};
 use crate::domain::{
@@ -23,7 +23,7 @@ use crate::domain::{
     TextDigests, Voided, Webhook, Withheld,
 };
 
-pub use fields::public_key;
+pub use fields::{key_if_any, public_key, time, time_if_any, whole};
 
 /// A type with a serialized form.
 pub trait Record: Sized {

@@ -2,12 +2,13 @@
 
 use swarm_client::{Client, Error, OperatorClient, ServedTake, TakeFields, new_key, sign_take};
 use swarm_core::domain::{
-    Day, Erasure, ExcuseOrder, KeyRotation, MailState, MemberPatch, MemberState, MemberUpdate,
-    Name, Note, Noted, OutcomeDraft, OutcomeValue, Question, QuestionText, Regime, Roster,
-    RosterEntry, RosterFreeze, SessionDraft, SessionPatch, SessionState, Signal, StateChange,
-    Subject, SubjectId, SubjectSnapshotDraft,
+    BriefOrder, Day, Erasure, ExcuseOrder, KeyRotation, MailState, MemberPatch, MemberState,
+    MemberUpdate, Name, Note, Noted, OutcomeDraft, OutcomeValue, Question, QuestionText, Regime,
+    Roster, RosterEntry, RosterFreeze, SessionDraft, SessionPatch, SessionState, Signal,
+    StateChange, Subject, SubjectId, SubjectSnapshotDraft,
 };
-use swarm_core::json::{Json, Object};
+use swarm_core::json::{Json, Object, write};
+use swarm_core::proof::KeyPair;
 use swarm_core::{MemberId, Session, Timestamp};
 
 use crate::harness::{ADMIN, Server};
@@ -35,7 +36,7 @@ impl Desk {
     }
 
     /// A member with a token.
-    fn join(&self, name: &str) -> (MemberId, swarm_core::proof::KeyPair, String) {
+    fn join(&self, name: &str) -> (MemberId, KeyPair, String) {
         let key = new_key().unwrap();
         let member = self.client.apply(&key, name, "zoe@test.example", "Slow.").unwrap();
         assert_eq!(self.operator().activate(&member).unwrap(), MemberState::Approved);
@@ -135,7 +136,7 @@ fn operator_runs_a_session() {
     let excuse = ExcuseOrder { member_id: ada.clone(), excused: true };
     let session = operator.excuse(session.id, excuse).unwrap();
     assert!(session.roster.as_ref().unwrap().entry(&ada).unwrap().excused);
-    let brief = operator.publish_brief(session.id, swarm_core::domain::BriefOrder::default());
+    let brief = operator.publish_brief(session.id, BriefOrder::default());
     assert_eq!(desk.client.brief(session.id).unwrap(), Some(brief.unwrap()));
 
     let fields = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");
@@ -187,8 +188,8 @@ fn operator_keeps_documents_and_the_outbox() {
     let signal = Signal { signal_key: "fees.7d".to_owned(), date, payload: payload.clone() };
     operator.save_signal(&signal).unwrap();
     let session = desk.convene();
-    let brief = operator.publish_brief(session.id, swarm_core::domain::BriefOrder::default());
-    let body = swarm_core::json::write(&brief.unwrap().body);
+    let brief = operator.publish_brief(session.id, BriefOrder::default());
+    let body = write(&brief.unwrap().body);
     for shown in ["risk-on", "fees.7d", "-0.12", "1250000.5"] {
         assert!(body.contains(shown), "{shown} is not in {body}");
     }
