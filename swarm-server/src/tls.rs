@@ -40,7 +40,7 @@ pub enum TlsError {
     #[error("rustls has no cryptography provider: install one, or enable the feature ring")]
     Provider,
     /// The cryptography provider has no cipher suite of TLS 1.2 or 1.3.
-    #[error("rustls' cryptography provider supports neither TLS 1.2 nor TLS 1.3: {0}")]
+    #[error("rustls' cryptography provider supports neither TLS 1.2 nor TLS 1.3")]
     Versions(#[source] rustls::Error),
     /// rustls rejects the pair, for example because the key belongs to another certificate.
     #[error("certificate and key cannot be used together: {0}")]
