@@ -137,7 +137,7 @@ impl<T: Form> Form for Noted<T> {
 
 form! {
     /// A request of an operator that has no field but its note.
-    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct NoteAlone "Noted" {
         /// The note.
         pub note: Option<Note> = "note",
