@@ -123,7 +123,7 @@ pub(super) struct Me<'a> {
     sessions: Vec<Standing<'a>>,
 }
 
-/// How a member stands in a session.
+/// A session that accepts takes, and whether the member may file in it.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -144,15 +144,15 @@ struct Standing<'a> {
     brief: bool,
     /// Whether a valid take with a fresh nonce would be filed.
     may_file: bool,
-    /// The Swarm-Error that it would get; null if it would be filed.
+    /// The Swarm-Error that a take of the member would get; null if it would be filed.
     code: Option<&'static str>,
-    /// The code of the rule of this desk that would refuse it, if one would.
+    /// The code of the rule of this desk that would refuse the take, if one would.
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<&'a str>,
     /// The text of that rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// The revision that it would get: 1 if the member has filed none; null if it has filed as many as it may.
+    /// The revision of the next take of the member, counted from 1; null once it has filed as many as it may.
     revision: Option<Revision>,
     /// The number of takes that the member may still file there, that one included.
     #[cfg_attr(feature = "schema", schemars(range(max = 5)))]
@@ -213,7 +213,7 @@ pub(super) struct PublicMember<'a> {
     name: &'a Name,
     /// Its point of view; null of a member that was erased.
     lens: Option<&'a Lens>,
-    /// Whether it may file takes.
+    /// Whether the member may file takes.
     status: MemberStatus,
     /// The key that verifies its signatures, if it has one.
     public_key: Option<&'a PublicKey>,

@@ -76,7 +76,7 @@ pub fn preflight(preflight: &Preflight) -> Answer {
     })
 }
 
-/// Everything that would refuse the take now, and what it would not count for.
+/// Everything that would refuse the take now, and why some of it would not count.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Preflight"))]
 #[serde(rename_all = "camelCase")]
@@ -97,7 +97,7 @@ pub(super) struct PreflightBody {
     millis_left: Option<i64>,
     /// What would refuse it, in the order of the checks.
     findings: Vec<Found>,
-    /// What it would not count for.
+    /// Why some of the take would not count.
     warnings: Vec<Warned>,
 }
 

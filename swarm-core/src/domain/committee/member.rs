@@ -68,7 +68,7 @@ form! {
     /// A request of an operator to let a member submit, or not (API.md, 8.8).
     #[derive(Clone, Debug, PartialEq)]
     pub struct StatusOrder "CommitteeStatus" {
-        pub status: CommitteeStatus = "status": "Whether it takes part.",
+        pub status: CommitteeStatus = "status": "Whether the member may submit.",
     }
     example r#"{"status": "inactive"}"#;
 }

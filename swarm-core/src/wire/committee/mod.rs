@@ -63,7 +63,7 @@ struct Listed<'a> {
     lens: &'a Lens,
     /// How it writes.
     voice: &'a Voice,
-    /// Whether it takes part.
+    /// Whether the member may submit.
     status: CommitteeStatus,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct CommitteeMemberUpdated<'a> {
     lens: &'a Lens,
     /// How it writes.
     voice: &'a Voice,
-    /// Whether it takes part.
+    /// Whether the member may submit.
     status: CommitteeStatus,
 }
 
