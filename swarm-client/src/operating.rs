@@ -26,14 +26,14 @@ use crate::reading::{path_segment, read_brief};
 /// ```no_run
 /// use swarm_client::Client;
 /// use swarm_core::Timestamp;
-/// use swarm_core::domain::{Day, SessionDraft, SessionState, StateChange, SubjectId};
+/// use swarm_core::domain::{BriefOrder, Day, SessionDraft, SessionState, StateChange, SubjectId};
 ///
 /// fn run(client: &Client, token: &str, closes: Timestamp) -> Result<(), Box<dyn std::error::Error>> {
 ///     let operator = client.operator(token);
 ///     let mut draft = SessionDraft::new(Day::parse("2026-11-21")?, SubjectId::parse("aurora")?);
 ///     draft.window_closes_at = Some(closes);
 ///     let session = operator.convene(draft)?;
-///     operator.publish_brief(session.id, Default::default())?;
+///     operator.publish_brief(session.id, BriefOrder::default())?;
 ///     // When its window has closed:
 ///     operator.advance(session.id, StateChange { state: SessionState::Aggregated, end_window: false })?;
 ///     Ok(())

@@ -29,13 +29,20 @@ fn tls_connection_needs_a_trusted_certificate() {
                     .args(["--ignored", "--exact", "tls::connects"])
                     .env("SWARM_TEST_URL", &url)
                     .env("SSL_CERT_FILE", format!("{trusted}.pem"))
-                    .status()
+                    .output()
                     .unwrap()
-                    .success()
             };
+            let mut output = connects();
             // A sentinel may not have found its server yet.
-            let tries = if reached { 10 } else { 1 };
-            assert_eq!((0..tries).any(|_| connects()), reached, "{url}");
+            for _ in 0..if reached { 9 } else { 0 } {
+                if output.status.success() {
+                    break;
+                }
+                output = connects();
+            }
+            assert_eq!(output.status.success(), reached, "{url}: {output:?}");
+            let refused = String::from_utf8_lossy(&output.stdout).contains("invalid peer certificate");
+            assert_eq!(refused, !reached, "{url}: {output:?}");
         }
     }
 }
