@@ -1,14 +1,15 @@
 //! Mail to members, and the messages of the outbox.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::form::form;
 use super::{Contact, MemberId, MessageId, Timestamp};
 
 /// A message to a member (API.md, 7.5).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mail {
     /// The contact that the member gave, unchanged.
+    #[serde(with = "contact_or_null")]
     pub to: Contact,
     /// The subject line.
     pub subject: String,
@@ -70,17 +71,32 @@ impl std::fmt::Display for MailState {
     }
 }
 
+/// The contact as text, and an erased one as `null`.
+mod contact_or_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Contact;
+
+    pub(super) fn serialize<S: Serializer>(to: &Contact, serializer: S) -> Result<S::Ok, S::Error> {
+        (!to.is_erased()).then_some(to).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Contact, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or_else(Contact::erased))
+    }
+}
+
 /// A message in the outbox (API.md, 7.5).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Message {
     /// The id.
     pub id: MessageId,
     /// The mail to send.
+    #[serde(flatten)]
     pub mail: Mail,
-    /// The member that it is for; none of a test.
-    pub member: Option<MemberId>,
-    /// What makes it unique, if it may be queued only once.
-    pub occasion: Option<String>,
     /// Its delivery state.
     pub state: MailState,
     /// The time of the commit, by the store's clock.
@@ -94,6 +110,12 @@ pub struct Message {
     /// The time of the next attempt. During an attempt, this is when the lease of the sending
     /// server ends and another one may try.
     pub due_at: Timestamp,
+    /// The member that it is for; none of a test.
+    #[serde(rename = "memberId", skip_serializing_if = "Option::is_none")]
+    pub member: Option<MemberId>,
+    /// What makes it unique, if it may be queued only once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occasion: Option<String>,
 }
 
 impl Mail {

@@ -139,7 +139,8 @@ pub struct KeyReplacement {
 
 form! {
     /// The request of a member to replace its own key, which both keys signed.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[serde(rename_all = "camelCase")]
     pub struct KeyReplacementRequest "KeyReplacement" {
         /// The new key, exactly as received.
         pub public_key: String = "publicKey":

@@ -13,7 +13,10 @@ parsed!(CommitteeMemberId);
 parsed!(Signature);
 
 deserialized!(CommitteeMemberId);
+deserialized!(CommitteeStatus);
 deserialized!(Day);
+deserialized!(MailState);
+deserialized!(MemberState);
 deserialized!(PublicKey);
 deserialized!(SessionState);
 deserialized!(Signature);

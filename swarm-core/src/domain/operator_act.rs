@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::form::{form, one_of, parsed, value};
 use super::{Actor, Invalid, LogEntry, Note, Timestamp};
@@ -41,7 +41,7 @@ value!(
 );
 
 /// What an operator did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperatorAct {
     /// The name of the operator's token; `None` for a sign-in with a wrong token, and for a reload by the operator of the machine.
@@ -114,7 +114,7 @@ fn is_operator(by: &Actor) -> bool {
 }
 
 /// What an operator did, and when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct RecordedAct {
     /// When it was committed, by the store's clock.

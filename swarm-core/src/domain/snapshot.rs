@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Body, Bucket, Confidence, Digest, MemberId, Method, RankedStance, Revision, Stance,
@@ -81,7 +81,7 @@ pub struct Figures {
 }
 
 /// The number of distinct members that took part, and of those expected.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Participation {
     /// Distinct members with a take.
@@ -94,7 +94,7 @@ pub struct Participation {
 }
 
 /// The quorum that was set, and whether it was met.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quorum {
     /// The required number of members.
@@ -202,7 +202,7 @@ pub struct Consensus {
 }
 
 /// The mean share of a bucket. The shares of all buckets add up to 1.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct BucketWeight {
     /// The bucket.

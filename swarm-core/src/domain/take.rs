@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::{Serialize, Serializer};
 
 use super::distinct::are_distinct;
@@ -129,6 +130,12 @@ impl Confidence {
     /// Returns the number, 0 to 1.
     pub fn get(self) -> f64 {
         self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Confidence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(f64::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

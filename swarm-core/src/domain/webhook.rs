@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::form::form;
 use super::{DeliveryId, Invalid, LogEntry, NoticeId, Seq, SessionId, Timestamp};
@@ -32,7 +32,7 @@ const UNLOGGED: [&str; 6] = [
 
 form! {
     /// The request of an operator to test a webhook.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct WebhookName "WebhookName" {
         pub url: String = "url": "The URL of a webhook, as it is configured.",
     }
@@ -144,7 +144,7 @@ impl WebhookSettings {
 }
 
 /// How far a webhook has got: up to which entry of the log, and up to which notice, deliveries are queued.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhook {
     /// Its URL.
     pub url: String,
@@ -154,8 +154,18 @@ pub struct Webhook {
     pub seq: Seq,
     /// The last notice.
     pub notice: NoticeId,
-    /// The sessions whose closing it was told, each with the deadline, until that has passed.
-    pub closing: Vec<(SessionId, Timestamp)>,
+    /// The sessions whose closing it was told, until their deadlines have passed.
+    #[serde(default)]
+    pub closing: Vec<ToldClosing>,
+}
+
+/// A session whose closing a webhook was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldClosing {
+    /// The session.
+    pub session: SessionId,
+    /// Its deadline, as the webhook was told.
+    pub deadline: Timestamp,
 }
 
 /// An event that is no entry of the log, to be kept by the commit that causes it.
@@ -185,7 +195,7 @@ pub struct Notice {
 }
 
 /// The state of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryState {

@@ -12,12 +12,6 @@ pub(super) fn text(text: Option<impl ToString>) -> Json {
     text.map_or(Json::Null, |text| Json::Text(text.to_string()))
 }
 
-/// An integer up to 2^53.
-pub(super) fn number(number: impl TryInto<u64>) -> Json {
-    #[expect(clippy::cast_precision_loss, reason = "counters do not get that far")]
-    Json::from(number.try_into().unwrap_or(u64::MAX) as f64)
-}
-
 /// A hash in the form used in configurations, or `null`.
 pub(super) fn hash<S>(hash: Option<&SecretHash<S>>) -> Json {
     text(hash.map(|hash| format!("sha256:{}", hex(hash.as_bytes()))))
@@ -35,18 +29,15 @@ pub(super) fn hash_if_any<S>(
 }
 
 /// Takes an optional time.
-///
-/// # Errors
-/// [`Invalid`] if the field is not a time.
-pub fn time_if_any(fields: &mut Object, field: &'static str) -> Result<Option<Timestamp>, Invalid> {
+pub(super) fn time_if_any(
+    fields: &mut Object,
+    field: &'static str,
+) -> Result<Option<Timestamp>, Invalid> {
     fields.text_if_any(field)?.map(|text| Timestamp::parse(field, &text)).transpose()
 }
 
 /// Takes a required time.
-///
-/// # Errors
-/// [`Invalid`] if the field is absent or not a time.
-pub fn time(fields: &mut Object, field: &'static str) -> Result<Timestamp, Invalid> {
+pub(super) fn time(fields: &mut Object, field: &'static str) -> Result<Timestamp, Invalid> {
     present(field, time_if_any(fields, field)?)
 }
 
@@ -68,10 +59,10 @@ pub(super) fn whole_if_any<T: TryFrom<u64>>(
 }
 
 /// Takes a required integer, which is not negative.
-///
-/// # Errors
-/// [`Invalid`] if the field is absent, not an integer, or too large for the type.
-pub fn whole<T: TryFrom<u64>>(fields: &mut Object, field: &'static str) -> Result<T, Invalid> {
+pub(super) fn whole<T: TryFrom<u64>>(
+    fields: &mut Object,
+    field: &'static str,
+) -> Result<T, Invalid> {
     present(field, whole_if_any(fields, field)?)
 }
 
@@ -92,10 +83,7 @@ pub(super) fn contact_if_any(fields: &mut Object, field: &'static str) -> Result
 }
 
 /// Takes the optional field `publicKey`.
-///
-/// # Errors
-/// The error of [`PublicKey::parse`].
-pub fn key_if_any(fields: &mut Object) -> Result<Option<PublicKey>, Invalid> {
+pub(super) fn key_if_any(fields: &mut Object) -> Result<Option<PublicKey>, Invalid> {
     fields.text_if_any("publicKey")?.map(|key| public_key(&key)).transpose()
 }
 

@@ -3,27 +3,45 @@
 //! Each record has one text, written as JSON by the core. Parsing that text gives an equal record.
 //! The text of a public record is the text that the API shows.
 
+/// Implements [`Record`] for types whose text is what `serde` writes.
+macro_rules! derived {
+    ($($record:ty),*) => {$(
+        impl $crate::records::Record for $record {
+            fn to_text(&self) -> String {
+                $crate::domain::json::write(self)
+            }
+
+            fn read(
+                fields: &mut $crate::domain::json::Object,
+            ) -> Result<Self, $crate::records::Unreadable> {
+                let record = $crate::domain::json::Json::Object(std::mem::take(fields));
+                Ok(serde::Deserialize::deserialize(record)?)
+            }
+        }
+    )*};
+}
+
 mod committee;
 mod fields;
 
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use self::fields::{
-    contact, contact_if_any, digest_if_any, hash, hash_if_any, number, object, object_if_any,
-    present, revision, text, whole_if_any,
+    contact, contact_if_any, digest_if_any, hash, hash_if_any, key_if_any, object, object_if_any,
+    present, revision, text, time, time_if_any, whole, whole_if_any,
 };
 use crate::domain::json::{self, Json, NotJson, Object};
 use crate::domain::{
-    Body, Bucket, BucketWeight, Confidence, Consensus, Day, Declaration, Digest, Figures, Invalid,
-    Lens, Mail, MailState, Member, MemberId, MemberState, Message, MessageId, Method, Name, Note,
-    NoticeId, Outcome, Participation, Question, Quorum, Quote, Roster, Salt, Seq, Session,
-    SessionId, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft, TakeId,
-    TextDigests, Voided, Webhook, Withheld,
+    Body, Bucket, Confidence, Consensus, Day, Declaration, Digest, Figures, Invalid, Lens, Member,
+    MemberId, MemberState, Message, Method, Name, Note, Outcome, Question, Quote, Roster, Salt,
+    Session, SessionId, Signature, Signed, Snapshot, Stance, Stances, SubjectId, Take, TakeDraft,
+    TakeId, TextDigests, Voided, Webhook, Withheld,
 };
 
-pub use fields::{key_if_any, public_key, time, time_if_any, whole};
+pub use fields::public_key;
 
 /// A type with a serialized form.
 pub trait Record: Sized {
@@ -63,11 +81,19 @@ impl From<Invalid> for Unreadable {
     }
 }
 
+impl From<serde::de::value::Error> for Unreadable {
+    fn from(error: serde::de::value::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl From<NotJson> for Unreadable {
     fn from(not_json: NotJson) -> Self {
         Self(not_json.to_string())
     }
 }
+
+derived!(Message, Webhook);
 
 impl Record for Member {
     fn to_text(&self) -> String {
@@ -179,7 +205,7 @@ pub fn read_snapshot(
 ) -> Result<Snapshot, Unreadable> {
     Ok(Snapshot {
         figures: read_figures(fields, declaration)?,
-        weights: fields.list_if_any("weights", weight)?,
+        weights: part(fields, "weights")?,
         quotes: present("quotes", fields.list_if_any("quotes", quote)?)?,
         original: digest_if_any(fields, "digest")?,
     })
@@ -193,24 +219,11 @@ pub(super) fn read_figures(
     let consensus = object_if_any(fields, "consensus");
     Ok(Figures {
         aggregated_at: time(fields, "aggregatedAt")?,
-        participation: participation(&mut object(fields, "participation")?)?,
-        quorum: object_if_any(fields, "quorum").map(quorum).transpose()?,
+        participation: part(fields, "participation")?,
+        quorum: part(fields, "quorum")?,
         stances: stances(object(fields, "stances")?, declaration)?,
         consensus: consensus.map(|fields| read_consensus(fields, declaration)).transpose()?,
     })
-}
-
-fn participation(fields: &mut Object) -> Result<Participation, Invalid> {
-    Ok(Participation {
-        members: whole(fields, "members")?,
-        expected: whole_if_any(fields, "expected")?,
-        rate: fields.number_if_any("rate")?,
-    })
-}
-
-fn quorum(mut fields: Object) -> Result<Quorum, Invalid> {
-    let met = present("met", fields.bool_if_any("met")?)?;
-    Ok(Quorum { required: whole(&mut fields, "required")?, met })
 }
 
 fn stances(mut fields: Object, declaration: &Declaration) -> Result<Stances, Invalid> {
@@ -242,10 +255,10 @@ fn read_consensus(mut fields: Object, declaration: &Declaration) -> Result<Conse
     })
 }
 
-fn weight(entry: Json) -> Result<BucketWeight, Invalid> {
-    let mut fields = entry.into_object();
-    let bucket = Bucket::parse(fields.text("bucket")?)?;
-    Ok(BucketWeight { bucket, weight: fields.number("weight")? })
+/// Takes a field of a type that `serde` reads. A field that is absent is `null`.
+fn part<T: DeserializeOwned>(fields: &mut Object, field: &'static str) -> Result<T, Unreadable> {
+    let value = T::deserialize(fields.take(field).unwrap_or(Json::Null));
+    value.map_err(|error| Unreadable(format!("{field}: {error}")))
 }
 
 fn quote(entry: Json) -> Result<Quote, Invalid> {
@@ -333,74 +346,4 @@ pub fn read_proof(text: &str) -> Result<TakeProof, Invalid> {
     let session_version = session_version.ok_or_else(|| Invalid::missing("sessionVersion"))?;
     let salt = words.next().map(Salt::parse).transpose()?;
     Ok(TakeProof { signature, session_version, salt })
-}
-
-impl Record for Webhook {
-    fn to_text(&self) -> String {
-        let closing = self.closing.iter().map(|(session, deadline)| {
-            Json::from([("session", number(session.0)), ("deadline", text(Some(*deadline)))])
-        });
-        json::write(&Json::from([
-            ("url", Json::from(self.url.as_str())),
-            ("log", number(self.log)),
-            ("seq", number(self.seq.0)),
-            ("notice", number(self.notice.0)),
-            ("closing", closing.collect::<Json>()),
-        ]))
-    }
-
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        let told = |json: Json| {
-            let mut fields = json.into_object();
-            Ok((SessionId(whole(&mut fields, "session")?), time(&mut fields, "deadline")?))
-        };
-        Ok(Self {
-            url: fields.text("url")?,
-            log: whole(fields, "log")?,
-            seq: Seq(whole(fields, "seq")?),
-            notice: NoticeId(whole(fields, "notice")?),
-            closing: fields.list_if_any("closing", told)?.unwrap_or_default(),
-        })
-    }
-}
-
-impl Record for Message {
-    fn to_text(&self) -> String {
-        let fields = [
-            ("id", number(self.id.0)),
-            ("to", contact(&self.mail.to)),
-            ("subject", Json::from(self.mail.subject.as_str())),
-            ("body", Json::from(self.mail.body.as_str())),
-            ("state", text(Some(self.state))),
-            ("queuedAt", text(Some(self.queued_at))),
-            ("sentAt", text(self.sent_at)),
-            ("attempts", number(self.attempts)),
-            ("lastError", text(self.last_error.as_ref())),
-            ("dueAt", text(Some(self.due_at))),
-        ];
-        // Older records have no such fields.
-        let member = self.member.as_ref().map(|member| ("memberId", Json::from(member.as_str())));
-        let occasion = self.occasion.as_deref().map(|name| ("occasion", Json::from(name)));
-        json::write(&fields.into_iter().chain(member).chain(occasion).collect::<Json>())
-    }
-
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        let state = MailState::parse(&fields.text("state")?);
-        Ok(Self {
-            id: MessageId(whole(fields, "id")?),
-            mail: Mail {
-                to: contact_if_any(fields, "to")?,
-                subject: fields.text("subject")?,
-                body: fields.text("body")?,
-            },
-            member: fields.text_if_any("memberId")?.map(MemberId::parse).transpose()?,
-            occasion: fields.text_if_any("occasion")?,
-            state: state.ok_or_else(|| Invalid::new("state", "must be the name of a state"))?,
-            queued_at: time(fields, "queuedAt")?,
-            sent_at: time_if_any(fields, "sentAt")?,
-            attempts: whole(fields, "attempts")?,
-            last_error: fields.text_if_any("lastError")?,
-            due_at: time(fields, "dueAt")?,
-        })
-    }
 }

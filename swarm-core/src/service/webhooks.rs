@@ -13,7 +13,7 @@ use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
 use crate::domain::{
     Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, MemberId, NoticeDraft, NoticeId,
-    OperatorAct, Session, SessionState, Timestamp, Version, Webhook, WebhookSettings,
+    OperatorAct, Session, SessionState, Timestamp, ToldClosing, Version, Webhook, WebhookSettings,
 };
 use crate::proof::{hex, log_line, webhook_signature};
 use crate::rules::{
@@ -234,12 +234,12 @@ impl Tenant {
                 add(rules::notice_delivery(&settings.url, &notice), &end);
             }
         }
-        end.closing.retain(|(_, deadline)| *deadline >= now);
+        end.closing.retain(|told| told.deadline >= now);
         for session in closing {
             let Some((lead, deadline)) = settings.closing.zip(session.window_closes_at) else {
                 continue;
             };
-            let told = (session.id, deadline);
+            let told = ToldClosing { session: session.id, deadline };
             if deadline.plus_millis(-lead) > now || end.closing.contains(&told) {
                 continue;
             }

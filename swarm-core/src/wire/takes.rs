@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Answer, Problem, hint, warning};
+use super::warning::{self, WarningCode};
+use super::{Answer, Problem, hint};
 use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, TakeOnFile, Timestamp};
 use crate::proof::canonical;
 use crate::rules::{Preflight, PublicTake, Refusal, RosterNotice, Warning};
@@ -137,8 +138,7 @@ impl Found {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 struct Warned {
     /// The code.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = warning::CODES)))]
-    code: &'static str,
+    code: WarningCode,
     /// A sentence, on one line.
     message: String,
 }

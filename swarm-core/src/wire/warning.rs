@@ -1,5 +1,7 @@
 //! The texts and codes of warnings to members.
 
+use serde::Serialize;
+
 use super::hint::{printable, quote};
 use crate::domain::json::Json;
 use crate::domain::{Bucket, STANCES};
@@ -8,26 +10,30 @@ use crate::rules::Warning;
 /// Maximum number of unlisted buckets that a warning names.
 const MAX_BUCKETS_NAMED: usize = 3;
 
-/// All codes.
-#[cfg(feature = "schema")]
-pub(super) const CODES: [&str; 6] = [
-    "unknown-stance",
-    "unlisted-bucket",
-    "missing-weights",
-    "unknown-memo",
-    "unknown-field",
-    "already-aggregated",
-];
+/// The code of a warning. It is stable; the message may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the names are those of Warning")]
+pub enum WarningCode {
+    UnknownStance,
+    UnlistedBucket,
+    MissingWeights,
+    UnknownMemo,
+    UnknownField,
+    AlreadyAggregated,
+}
 
-/// Returns the code of a warning. It is stable; the message may change.
-pub fn code(warning: &Warning) -> &'static str {
+/// Returns the code of a warning.
+pub fn code(warning: &Warning) -> WarningCode {
     match warning {
-        Warning::UnknownStance => "unknown-stance",
-        Warning::UnlistedBuckets(_) => "unlisted-bucket",
-        Warning::MissingWeights => "missing-weights",
-        Warning::UnknownMemo => "unknown-memo",
-        Warning::UnknownField { .. } => "unknown-field",
-        Warning::AlreadyAggregated => "already-aggregated",
+        Warning::UnknownStance => WarningCode::UnknownStance,
+        Warning::UnlistedBuckets(_) => WarningCode::UnlistedBucket,
+        Warning::MissingWeights => WarningCode::MissingWeights,
+        Warning::UnknownMemo => WarningCode::UnknownMemo,
+        Warning::UnknownField { .. } => WarningCode::UnknownField,
+        Warning::AlreadyAggregated => WarningCode::AlreadyAggregated,
     }
 }
 

@@ -4,10 +4,14 @@
 use std::fmt::Debug;
 
 use serde::Serialize;
+use swarm_core::domain::committee::{
+    CommitteeMemberDraft, CommitteeMemberPatch, GenerationOrder, StatusOrder, SubjectOrder,
+    SynthesisOrder, WithdrawalOrder,
+};
 use swarm_core::domain::{
-    BriefOrder, Erasure, ExcuseOrder, Form, KeyRotation, MailAddress, MemberName, MemberUpdate,
-    NoteAlone, Noted, OutcomeDraft, Regime, RosterFreeze, SessionDraft, SessionPatch, Signal,
-    StateChange, Subject, SubjectSnapshotDraft, Withholding,
+    BriefOrder, Erasure, ExcuseOrder, Form, KeyReplacementRequest, KeyRotation, MailAddress,
+    MemberName, MemberUpdate, NoteAlone, Noted, OutcomeDraft, Regime, RosterFreeze, SessionDraft,
+    SessionPatch, Signal, StateChange, Subject, SubjectSnapshotDraft, WebhookName, Withholding,
 };
 use swarm_core::json::{Json, write};
 
@@ -48,6 +52,19 @@ fn requests_of_operators_are_read_as_written() {
     are_read_as_written::<Noted<OutcomeDraft>>(&[r#"{"value": null}"#]);
     are_read_as_written::<NoteAlone>(&["{}"]);
     are_read_as_written::<Withholding>(&[]);
+    are_read_as_written::<WebhookName>(&[]);
+    are_read_as_written::<KeyReplacementRequest>(&[]);
+}
+
+#[test]
+fn requests_about_the_committee_are_read_as_written() {
+    are_read_as_written::<CommitteeMemberDraft>(&[r#"{"id": "ada", "name": "Ada"}"#]);
+    are_read_as_written::<CommitteeMemberPatch>(&[r#"{"name": "Ada", "voice": ""}"#]);
+    are_read_as_written::<StatusOrder>(&[]);
+    are_read_as_written::<SubjectOrder>(&[]);
+    are_read_as_written::<GenerationOrder>(&["{}", r#"{"deadline_utc": "2026-11-21T23:25:00Z"}"#]);
+    are_read_as_written::<SynthesisOrder>(&[]);
+    are_read_as_written::<WithdrawalOrder>(&[]);
 }
 
 #[test]

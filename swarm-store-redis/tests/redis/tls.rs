@@ -41,7 +41,8 @@ fn tls_connection_needs_a_trusted_certificate() {
                 output = connects();
             }
             assert_eq!(output.status.success(), reached, "{url}: {output:?}");
-            let refused = String::from_utf8_lossy(&output.stdout).contains("invalid peer certificate");
+            let refused =
+                String::from_utf8_lossy(&output.stdout).contains("invalid peer certificate");
             assert_eq!(refused, !reached, "{url}: {output:?}");
         }
     }

@@ -4,7 +4,7 @@ use crate::assertions::expect_eq;
 use crate::{FIRST, TestTenant, applicant, count, creation, mail, race};
 use swarm_core::domain::{
     Delivery, DeliveryDraft, DeliveryId, DeliveryState, Message, NoticeDraft, NoticeId, Seq,
-    SessionId, Timestamp, Version, Webhook,
+    SessionId, Timestamp, ToldClosing, Version, Webhook,
 };
 use swarm_core::store::{
     Countable, DeliveryChange, DeliveryQuery, MemberChange, MemberSaved, MessageChange, Saved,
@@ -46,7 +46,8 @@ pub async fn webhook_and_its_deliveries_are_saved_together(tenants: Store) {
         expect_eq!(*delivery.record, draft.queued(DeliveryId(number), queued_at));
     }
     webhook.seq = Seq(9);
-    webhook.closing.push((SessionId(7), Timestamp::EPOCH));
+    let told = ToldClosing { session: SessionId(7), deadline: Timestamp::EPOCH };
+    webhook.closing.push(told);
     let deliveries = vec![draft(url, MANY + 1)];
     let change = WebhookChange {
         webhook: webhook.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{CommitteeMemberId, CommitteeStance};
 use crate::domain::json::{self, Json, Object};
@@ -159,7 +159,7 @@ pub(crate) struct BriefFile {
 
 /// A stored brief: its JSON text in two parts. The value of `submit_to` goes between them when the
 /// brief is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitteeBrief {
     /// The member that it belongs to.
     pub member_id: CommitteeMemberId,

@@ -1,11 +1,13 @@
 //! The days of the committee. A day becomes a session when its briefs are generated.
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::form::{FormSchema, form, parsed, value};
 use crate::domain::text::text;
 use crate::domain::{Day, Invalid, SubjectId, Timestamp};
 
 /// The record of a day, without its briefs and takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitteeDay {
     /// The day, in UTC.
     pub date: Day,
@@ -25,7 +27,7 @@ impl CommitteeDay {
 }
 
 /// A generation of briefs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generation {
     /// The subject of the day's takes.
     pub subject_id: SubjectId,
@@ -48,7 +50,7 @@ text!(
 
 form! {
     /// A request of an operator to set the subject of a day (API.md, 8.8).
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct SubjectOrder "CommitteeDaySubject" {
         /// The day.
         pub date: Day = "date",
@@ -58,17 +60,18 @@ form! {
     example r#"{"date": "2026-11-21", "subject_id": "aurora"}"#;
 
     /// A request of an operator to generate the briefs of today (API.md, 8.8).
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct GenerationOrder "CommitteeOrder" {
         /// The subject. It also becomes the subject set for the day.
         pub subject_id: Option<SubjectId> = "subject_id",
+        #[serde(rename = "deadline_utc")]
         pub deadline: Option<Timestamp> = "deadline_utc": "The deadline.",
     }
     checks_first "deadline_utc": Option<String>;
     example r#"{"subject_id": "aurora", "deadline_utc": "2026-11-21T23:25:00Z"}"#;
 
     /// A request of an operator to set the synthesis of a day (API.md, 8.8).
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct SynthesisOrder "CommitteeSynthesis" {
         /// The day.
         pub date: Day = "date",
@@ -77,7 +80,7 @@ form! {
     example r#"{"date": "2026-11-21", "synthesis": "Cautious: flat revenue outweighs the new fee."}"#;
 
     /// A request of an operator to withdraw a day (API.md, 8.8).
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct WithdrawalOrder "CommitteeDayName" {
         /// The day, which need not exist in the calendar.
         pub date: Day = "date" from AnyDay,

@@ -44,18 +44,18 @@ text!(
 
 form! {
     /// A member as the operator creates it (API.md, 8.8).
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct CommitteeMemberDraft "CommitteeMemberDraft" {
         /// The id.
         pub id: CommitteeMemberId = "id",
         pub name: Name = "name": "The name.",
         pub lens: Lens = "lens" default(Lens::none()): "How it looks at subjects.",
-        pub voice: Voice = "voice" default(Voice(String::new())): "How it writes.",
+        pub voice: Voice = "voice" default(Voice::none()): "How it writes.",
     }
     example r#"{"id": "ada", "name": "Ada", "lens": "Cash flow before stories.", "voice": "Short sentences."}"#;
 
     /// A change of what is known of a member (API.md, 8.8). What is `None` stays.
-    #[derive(Clone, Debug, Default, PartialEq)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     #[non_exhaustive]
     pub struct CommitteeMemberPatch "CommitteeMemberPatch" {
         pub name: Option<Name> = "name": "The name.",
@@ -66,11 +66,25 @@ form! {
     example r#"{"lens": "Cash flow before stories."}"#;
 
     /// A request of an operator to let a member submit, or not (API.md, 8.8).
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct StatusOrder "CommitteeStatus" {
         pub status: CommitteeStatus = "status": "Whether the member may submit.",
     }
     example r#"{"status": "inactive"}"#;
+}
+
+impl CommitteeMemberDraft {
+    /// A member without lens and voice.
+    pub fn new(id: CommitteeMemberId, name: Name) -> Self {
+        Self { id, name, lens: Lens::none(), voice: Voice::none() }
+    }
+}
+
+impl Voice {
+    /// No voice document.
+    pub fn none() -> Self {
+        Self(String::new())
+    }
 }
 
 value!(

@@ -6,6 +6,7 @@
 //! is written back unchanged except for white space and escapes: members keep their order, numbers
 //! their digits.
 
+mod deserialize;
 mod document;
 mod error;
 mod escapes;

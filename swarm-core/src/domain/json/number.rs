@@ -23,6 +23,14 @@ impl Number {
     pub fn get(&self) -> f64 {
         self.value
     }
+
+    /// The number, if it is an integer from 0 to 2^53.
+    pub fn whole(&self) -> Option<u64> {
+        const END: f64 = 9_007_199_254_740_992.0;
+        let is_whole = (0.0..=END).contains(&self.value) && self.value.fract() == 0.0;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
+        is_whole.then_some(self.value as u64)
+    }
 }
 
 impl From<f64> for Number {

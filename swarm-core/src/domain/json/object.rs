@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::ser::{Serialize, Serializer};
 
+use super::number::Number;
 use super::value::{Json, Object};
 use crate::domain::Invalid;
 
@@ -154,14 +155,10 @@ impl Object {
     /// # Errors
     /// [`Invalid`] for any other value.
     pub fn whole_if_any(&mut self, field: &'static str) -> Result<Option<u64>, Invalid> {
-        const END: f64 = 9_007_199_254_740_992.0;
-        match self.number_if_any(field)? {
+        match self.number_if_any(field)?.map(|number| Number::from(number).whole()) {
             None => Ok(None),
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-            Some(number) if (0.0..=END).contains(&number) && number.fract() == 0.0 => {
-                Ok(Some(number as u64))
-            }
-            Some(_) => Err(Invalid::new(field, "must be a whole number, not negative")),
+            Some(Some(number)) => Ok(Some(number)),
+            Some(None) => Err(Invalid::new(field, "must be a whole number, not negative")),
         }
     }
 

@@ -61,6 +61,12 @@ impl Json {
     }
 }
 
+impl From<Object> for Json {
+    fn from(object: Object) -> Self {
+        Self::Object(object)
+    }
+}
+
 impl<const N: usize> From<[(&str, Json); N]> for Json {
     fn from(members: [(&str, Json); N]) -> Self {
         members.into_iter().collect()
