@@ -1,27 +1,22 @@
 //! Answers of the service that are not records of the core.
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use swarm_core::domain::{Confidence, Digest, MemberState, Revision, Stance};
 use swarm_core::json::{Json, Object};
-use swarm_core::records::{Record, Unreadable, time, whole};
+use swarm_core::records::{Record, Unreadable};
 use swarm_core::{Invalid, MemberId, Session, SessionId, Take, TakeId, Timestamp};
 
 use crate::error::{Error, unreadable};
 
 /// The state of an application.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ApplicationProgress {
     /// The id of its member.
     pub id: MemberId,
     /// Approved: the token can be claimed. Claimed: takes can be filed.
     pub state: MemberState,
-}
-
-impl ApplicationProgress {
-    pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
-        let id = fields.text("id").and_then(MemberId::parse).map_err(unreadable)?;
-        Ok(Self { id, state: member_state(&mut fields)? })
-    }
 }
 
 /// A page of sessions.
@@ -54,7 +49,8 @@ pub enum ServedTake {
 }
 
 /// The public view of a take whose texts are withheld.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WithheldTake {
     /// The id.
@@ -71,14 +67,23 @@ pub struct WithheldTake {
     pub stance: Stance,
     /// The confidence of the member.
     pub confidence: Confidence,
-    /// When the texts were withheld.
-    pub withheld_at: Timestamp,
-    /// Why.
+    /// When the texts were withheld, and why.
+    pub withheld: WithheldMark,
+}
+
+/// When the texts of a take were withheld, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct WithheldMark {
+    /// The time of the commit, by the service's clock.
+    pub at: Timestamp,
+    /// The note of the operator.
     pub note: String,
 }
 
 /// The public view of a sealed take.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnopenedTake {
     /// The id.
@@ -114,43 +119,22 @@ impl ServedTake {
     }
 
     pub(crate) fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        let mark = fields.take("withheld").map(Json::into_object);
-        if fields.has("signature") && mark.is_none() {
+        let is_withheld =
+            fields.members().any(|(name, mark)| name == "withheld" && *mark != Json::Null);
+        if fields.has("signature") && !is_withheld {
             return Ok(Self::Open(Box::new(Take::read(fields)?)));
         }
-        let (id, session_id) =
-            (TakeId(whole(fields, "id")?), SessionId(whole(fields, "sessionId")?));
-        let revision: u64 = whole(fields, "revision")?;
-        let revision = u8::try_from(revision).ok().and_then(Revision::new);
-        let member_id = MemberId::parse(fields.text("memberId")?)?;
-        let revision = revision.ok_or_else(|| Invalid::new("revision", "must be from 1 to 5"))?;
-        let filed_at = time(fields, "filedAt")?;
-        if let Some(mut mark) = mark {
-            return Ok(Self::Withheld(Box::new(WithheldTake {
-                id,
-                session_id,
-                member_id,
-                revision,
-                filed_at,
-                stance: Stance::parse(fields.text("stance")?)?,
-                confidence: Confidence::parse(fields.number("confidence")?)?,
-                withheld_at: time(&mut mark, "at")?,
-                note: mark.text("note")?,
-            })));
-        }
-        Ok(Self::Sealed(UnopenedTake {
-            id,
-            session_id,
-            member_id,
-            revision,
-            filed_at,
-            sealed: Digest::parse(fields.text("sealed")?)?,
-        }))
+        let take = Json::Object(std::mem::take(fields));
+        Ok(match is_withheld {
+            true => Self::Withheld(Box::new(WithheldTake::deserialize(take)?)),
+            false => Self::Sealed(UnopenedTake::deserialize(take)?),
+        })
     }
 }
 
 /// The result of a preflight.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PreflightAnswer {
     /// Whether the take would be filed.
@@ -168,7 +152,7 @@ pub struct PreflightAnswer {
 }
 
 /// A check that would refuse a take.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct PreflightFinding {
     /// The status of the answer to a submit.
@@ -181,28 +165,8 @@ pub struct PreflightFinding {
     pub detail: Option<String>,
 }
 
-impl PreflightAnswer {
-    pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
-        let findings = list(&mut fields, "findings", |fields| {
-            let status = fields.whole_if_any("status")?.and_then(|status| status.try_into().ok());
-            let status = status.ok_or_else(|| Invalid::missing("status"))?;
-            let (error, code) = (fields.text("error")?, fields.text("code")?);
-            let detail = fields.text_if_any("detail")?;
-            Ok::<_, Unreadable>(PreflightFinding { status, error, code, detail })
-        })?;
-        Ok(Self {
-            ok: fields.bool_if_any("ok").map_err(unreadable)?.unwrap_or(false),
-            session_id: fields.whole_if_any("sessionId").map_err(unreadable)?.map(SessionId),
-            takes_left: fields.whole_if_any("takesLeft").map_err(unreadable)?,
-            millis_left: fields.whole_if_any("millisLeft").map_err(unreadable)?,
-            findings,
-            warnings: list(&mut fields, "warnings", CodedMessage::read)?,
-        })
-    }
-}
-
 /// The diagnosis of a signature.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct DiagnosisAnswer {
     /// `take`, `application` or `token-claim`.
@@ -216,7 +180,7 @@ pub struct DiagnosisAnswer {
 }
 
 /// A mistake that was made in signing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct CodedMessage {
     /// The code of the mistake, such as `trailing-newline`.
@@ -225,34 +189,15 @@ pub struct CodedMessage {
     pub message: String,
 }
 
-impl CodedMessage {
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        Ok(Self { code: fields.text("code")?, message: fields.text("message")? })
-    }
+/// Reads an answer, or a part of one. Fields that the type does not have are ignored.
+pub(crate) fn answer<T: DeserializeOwned>(json: impl Into<Json>) -> Result<T, Error> {
+    T::deserialize(json.into()).map_err(|error| Error::Unreadable(error.to_string()))
 }
 
-impl DiagnosisAnswer {
-    pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
-        let findings = list(&mut fields, "findings", CodedMessage::read)?;
-        Ok(Self {
-            kind: fields.text("kind").map_err(unreadable)?,
-            verified: fields.bool_if_any("verified").map_err(unreadable)?.unwrap_or(false),
-            canonical: fields.text_if_any("canonical").map_err(unreadable)?,
-            findings,
-        })
-    }
-}
-
-/// The id in an answer.
-pub(crate) fn id(mut fields: Object, field: &'static str) -> Result<u64, Error> {
-    whole(&mut fields, field).map_err(unreadable)
-}
-
-/// The state of a member in an answer.
-pub(crate) fn member_state(fields: &mut Object) -> Result<MemberState, Error> {
-    let state = fields.text("state").map_err(unreadable)?;
-    let unknown = || Error::Unreadable(format!("an unknown state: {state:?}"));
-    MemberState::parse(&state).ok_or_else(unknown)
+/// Reads the part of an answer in a field.
+pub(crate) fn answer_in<T: DeserializeOwned>(fields: &mut Object, field: &str) -> Result<T, Error> {
+    let part = answer(fields.take(field).unwrap_or(Json::Null));
+    part.map_err(|error| Error::Unreadable(format!("{field}: {error}")))
 }
 
 /// The record in a field of an answer.

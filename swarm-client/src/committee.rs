@@ -1,10 +1,12 @@
 //! The daily committee.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use swarm_core::domain::Day;
 use swarm_core::json::Json;
 
+use crate::answers::answer;
 use crate::connection::{Client, Credential};
-use crate::error::{Error, unreadable};
+use crate::error::Error;
 use crate::reading::path_segment;
 
 /// The fields of a submission to the committee.
@@ -21,11 +23,11 @@ pub struct CommitteeTakeFields<'a> {
 }
 
 /// The receipt of a submission to the committee.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct CommitteeReceipt {
-    /// The day of the session, `YYYY-MM-DD`.
-    pub date: String,
+    /// The day of the session.
+    pub date: Day,
     /// The commit reference of the record (API.md, 8.6), which the published session shows too.
     pub commit: String,
 }
@@ -48,8 +50,6 @@ impl Client {
         api_key: &str,
         take: &CommitteeTakeFields<'_>,
     ) -> Result<CommitteeReceipt, Error> {
-        let mut receipt = self.post("/api/ic/submit", Credential::ApiKey(api_key), take)?;
-        let mut text = |field| receipt.text(field).map_err(unreadable);
-        Ok(CommitteeReceipt { date: text("date")?, commit: text("commit")? })
+        answer(self.post("/api/ic/submit", Credential::ApiKey(api_key), take)?)
     }
 }

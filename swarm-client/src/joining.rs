@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 use swarm_core::MemberId;
-use swarm_core::domain::{Application, Contact, KeyReplacement, Lens, Name, TokenClaim};
-use swarm_core::json::Json;
+use swarm_core::domain::{
+    Application, Contact, KeyReplacement, KeyReplacementRequest, Lens, Name, TokenClaim,
+};
 use swarm_core::proof::{ChallengeText, KeyPair};
 
-use crate::answers::ApplicationProgress;
+use crate::answers::{ApplicationProgress, answer};
 use crate::connection::{Client, Credential, address};
 use crate::error::{Error, unreadable};
 use crate::reading::path_segment;
@@ -39,8 +40,8 @@ impl Client {
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
     pub fn application(&self, member: &MemberId) -> Result<ApplicationProgress, Error> {
-        let answer = self.get(&format!("/api/swarm/apply/{}", path_segment(member.as_str())))?;
-        ApplicationProgress::read(answer.into_object())
+        let found = self.get(&format!("/api/swarm/apply/{}", path_segment(member.as_str())))?;
+        answer(found)
     }
 
     /// Claims the bearer token of an activated member. The service shows it only once.
@@ -91,13 +92,9 @@ impl Client {
             public_key: new.public_key().to_string(),
             replaces: old.public_key().to_string(),
         };
-        let [endorsement, proof] =
-            [old, new].map(|key| key.sign(replacement.clone()).signature.as_str().to_owned());
-        let body = Json::from([
-            ("publicKey", Json::from(&*replacement.public_key)),
-            ("endorsement", Json::from(&*endorsement)),
-            ("proof", Json::from(&*proof)),
-        ]);
+        let [endorsement, proof] = [old, new].map(|key| key.sign(replacement.clone()).signature);
+        let body =
+            KeyReplacementRequest { public_key: new.public_key().to_string(), endorsement, proof };
         self.post("/api/swarm/key", Credential::Bearer(token), &body).map(drop)
     }
 }

@@ -49,7 +49,7 @@ struct Readme;
 
 pub use answers::{
     ApplicationProgress, CodedMessage, DiagnosisAnswer, PreflightAnswer, PreflightFinding,
-    ServedTake, SessionsAnswer, UnopenedTake, WithheldTake,
+    ServedTake, SessionsAnswer, UnopenedTake, WithheldMark, WithheldTake,
 };
 #[cfg(feature = "tls")]
 pub use authorities::{Authorities, InvalidAuthorities};
@@ -58,7 +58,11 @@ pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
 pub use log::LogTiles;
 pub use operating::{
-    ApplicationsAnswer, MessagesAnswer, OperatorClient, QueuedMessage, ReceivedApplication,
+    ActsAnswer, AgendaAnswer, AgendaItemAnswer, ApplicationsAnswer, CommitteeFilingAnswer,
+    CommitteeStatusAnswer, FineItemAnswer, GeneratedBriefs, ListedCommitteeMember, LogStatusAnswer,
+    MailStatusAnswer, MessagesAnswer, MissingMemberAnswer, NextStepAnswer, OperatorClient,
+    QueuedMessage, ReceivedApplication, ScheduledWindowAnswer, SessionStatusAnswer, StatusAnswer,
+    WebhookDelivery, WebhookState, WebhooksAnswer,
 };
 pub use reading::path_segment;
 pub use swarm_core::audit::{Line, Lines, verify_take};

@@ -2,14 +2,14 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
-use swarm_core::domain::{Brief, BriefId, Day, MemoId, SubjectId};
+use swarm_core::domain::{Brief, Day, MemoId, SubjectId};
 use swarm_core::json::{Json, Object};
-use swarm_core::records::{Record, whole};
-use swarm_core::{Session, SessionId, TakeId, Timestamp};
+use swarm_core::records::Record;
+use swarm_core::{Session, SessionId, TakeId};
 
-use crate::answers::{ServedTake, SessionsAnswer, id, list, part};
+use crate::answers::{ServedTake, SessionsAnswer, answer_in, list, part};
 use crate::connection::{Client, Credential};
-use crate::error::{Error, unreadable};
+use crate::error::Error;
 
 impl Client {
     /// Returns the newest session that collects takes. Ask every few minutes, not seconds.
@@ -117,22 +117,20 @@ impl Client {
             session_id: Option<SessionId>,
         }
         let memo = Memo { title, body, subject_id, session_id };
-        let receipt = self.post("/api/swarm/memos", Credential::Bearer(token), &memo)?;
-        id(receipt, "memoId").map(MemoId)
+        let mut receipt = self.post("/api/swarm/memos", Credential::Bearer(token), &memo)?;
+        answer_in(&mut receipt, "memoId")
     }
 }
 
 pub(crate) fn read_brief(fields: &mut Object) -> Result<Brief, Error> {
-    let mut text = |field| fields.text(field).map_err(unreadable);
-    let (date, subject, created_at) = (text("date")?, text("subjectId")?, text("createdAt")?);
-    let session_id = text("sessionId")?;
     Ok(Brief {
-        date: Day::parse(&date).map_err(unreadable)?,
-        subject_id: SubjectId::parse(subject).map_err(unreadable)?,
-        session_id,
-        created_at: Timestamp::parse("createdAt", &created_at).map_err(unreadable)?,
+        date: answer_in(fields, "date")?,
+        subject_id: answer_in(fields, "subjectId")?,
+        session_id: answer_in(fields, "sessionId")?,
+        created_at: answer_in(fields, "createdAt")?,
+        // With the digits of its numbers.
         body: fields.take("body").unwrap_or(Json::Null),
-        id: BriefId(whole(fields, "id").map_err(unreadable)?),
+        id: answer_in(fields, "id")?,
     })
 }
 

@@ -5,7 +5,7 @@ use swarm_core::json::{self, Json};
 use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{Entropy, MemberId, Session, SystemEntropy, TakeDraft, TakeId};
 
-use crate::answers::{DiagnosisAnswer, PreflightAnswer, id};
+use crate::answers::{DiagnosisAnswer, PreflightAnswer, answer, answer_in};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, Refused, unreadable};
 
@@ -144,19 +144,19 @@ impl Client {
     /// The errors of [`Client::submit`], except [`Error::Refused`].
     pub fn submit_for_receipt(&self, token: &str, body: &str) -> Result<SubmitAnswer, Error> {
         let credential = Credential::Bearer(token);
-        let answer = self.post_for_receipt("/api/swarm/submit", credential, body)?;
-        let is_signed = answer.header("signature").is_some();
-        let receipt = answer.printed().filter(|_| is_signed);
-        let entry = answer.header("swarm-entry").and_then(|entry| entry.parse().ok()).map(Seq);
-        let filed = |fields, salt| {
-            id(fields, "recommendationId").map(|id| SubmittedTake { id: TakeId(id), salt })
+        let received = self.post_for_receipt("/api/swarm/submit", credential, body)?;
+        let is_signed = received.header("signature").is_some();
+        let receipt = received.printed().filter(|_| is_signed);
+        let entry = received.header("swarm-entry").and_then(|entry| entry.parse().ok()).map(Seq);
+        let filed = |mut fields, salt| {
+            answer_in(&mut fields, "recommendationId").map(|id| SubmittedTake { id, salt })
         };
-        let outcome = match answer.refused() {
+        let outcome = match received.refused() {
             None => {
-                let fields = Json::read(&answer.body);
+                let fields = Json::read(&received.body);
                 let fields = fields
                     .map_err(|_| Error::Unreadable("an answer that is no JSON".to_owned()))?;
-                let salt = answer.header("swarm-seal").map(Salt::parse).transpose();
+                let salt = received.header("swarm-seal").map(Salt::parse).transpose();
                 Ok(filed(fields.into_object(), salt.map_err(unreadable)?)?)
             }
             // A replay: this take is on file, and its answer was lost.
@@ -181,7 +181,7 @@ impl Client {
         take: &Signed<TakeDraft>,
     ) -> Result<PreflightAnswer, Error> {
         let (credential, body) = (Credential::Bearer(token), take.to_json());
-        PreflightAnswer::read(self.post_with_retries("/api/swarm/preflight", credential, &body)?)
+        answer(self.post_with_retries("/api/swarm/preflight", credential, &body)?)
     }
 
     /// Diagnoses the signature in `body`: the whole body of a submit, an application or a token claim, with
@@ -191,10 +191,6 @@ impl Client {
     /// [`Error`], as of every call.
     pub fn diagnose(&self, body: &Json) -> Result<DiagnosisAnswer, Error> {
         let body = json::write(body);
-        DiagnosisAnswer::read(self.post_with_retries(
-            "/api/swarm/diagnose",
-            Credential::None,
-            &body,
-        )?)
+        answer(self.post_with_retries("/api/swarm/diagnose", Credential::None, &body)?)
     }
 }

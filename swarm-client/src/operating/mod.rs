@@ -1,22 +1,37 @@
 //! Requests of operators, and their answers (API.md, 7).
 
+mod answers;
+mod committee;
+mod status;
+
 use std::fmt;
 
 use serde::Serialize;
 use swarm_core::domain::{
-    Brief, BriefOrder, Contact, Erasure, ExcuseOrder, KeyRotation, Lens, MailAddress, MailState,
-    MemberName, MemberState, MemberUpdate, MemoId, MessageId, Name, Note, NoteAlone, Noted,
-    OutcomeDraft, PublicKey, Regime, RosterFreeze, SessionDraft, SessionPatch, Signal, StateChange,
-    Subject, SubjectId, SubjectSnapshotDraft, SubjectSnapshotId, Withholding,
+    Actor, Brief, BriefOrder, DeliveryId, DeliveryState, Erasure, ExcuseOrder, KeyRotation,
+    MailAddress, MemberName, MemberState, MemberUpdate, MemoId, MessageId, Note, NoteAlone, Noted,
+    OutcomeDraft, Regime, RosterFreeze, SessionDraft, SessionPatch, Signal, StateChange, Subject,
+    SubjectId, SubjectSnapshotDraft, SubjectSnapshotId, WebhookName, Withholding,
 };
 use swarm_core::json::{Json, Object};
-use swarm_core::records::{Record, Unreadable, key_if_any, time, time_if_any, whole};
-use swarm_core::{Invalid, MemberId, Session, SessionId, TakeId, Timestamp};
+use swarm_core::records::Record;
+use swarm_core::{MemberId, Session, SessionId, TakeId, Timestamp};
 
-use crate::answers::{ServedTake, id, list, member_state, part};
+use crate::answers::{ServedTake, answer, answer_in, part};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 use crate::reading::{path_segment, read_brief};
+
+pub use answers::{
+    ActsAnswer, ApplicationsAnswer, MessagesAnswer, QueuedMessage, ReceivedApplication,
+    WebhookDelivery, WebhookState, WebhooksAnswer,
+};
+pub use committee::{CommitteeFilingAnswer, GeneratedBriefs, ListedCommitteeMember};
+pub use status::{
+    AgendaAnswer, AgendaItemAnswer, CommitteeStatusAnswer, FineItemAnswer, LogStatusAnswer,
+    MailStatusAnswer, MissingMemberAnswer, NextStepAnswer, ScheduledWindowAnswer,
+    SessionStatusAnswer, StatusAnswer,
+};
 
 /// A client with the token of an operator.
 ///
@@ -90,13 +105,7 @@ impl OperatorClient<'_> {
         let state = state.map_or_else(String::new, |state| format!("&state={state}"));
         let after =
             after.map_or_else(String::new, |id| format!("&after={}", path_segment(id.as_str())));
-        let page = self.get(&format!("/api/swarm/admin/applications?limit=500{state}{after}"))?;
-        let mut page = page.into_object();
-        let next = page.text_if_any("nextAfter").map_err(unreadable)?;
-        Ok(ApplicationsAnswer {
-            applications: list(&mut page, "applications", ReceivedApplication::read)?,
-            next_after: next.map(MemberId::parse).transpose().map_err(unreadable)?,
-        })
+        answer(self.get(&format!("/api/swarm/admin/applications?limit=500{state}{after}"))?)
     }
 
     /// Lets an applicant in, or a member in again. Returns its state.
@@ -156,7 +165,7 @@ impl OperatorClient<'_> {
     }
 
     fn review(&self, act: &str, body: &impl Serialize) -> Result<MemberState, Error> {
-        member_state(&mut self.post(&format!("/{act}"), body)?)
+        answer_in(&mut self.post(&format!("/{act}"), body)?, "state")
     }
 }
 
@@ -182,7 +191,7 @@ impl OperatorClient<'_> {
     ) -> Result<SubjectSnapshotId, Error> {
         let path = format!("/subjects/{}/snapshots", path_segment(subject.as_str()));
         let added = self.post(&path, snapshot)?.take("snapshot").unwrap_or(Json::Null);
-        id(added.into_object(), "id").map(SubjectSnapshotId)
+        answer_in(&mut added.into_object(), "id")
     }
 
     /// Writes the regime of a day, or replaces it.
@@ -350,11 +359,7 @@ impl OperatorClient<'_> {
     /// [`Error`], as of every call.
     pub fn outbox(&self, after: Option<MessageId>) -> Result<MessagesAnswer, Error> {
         let after = after.map_or_else(String::new, |id| format!("&after={id}"));
-        let page = self.get(&format!("/api/swarm/admin/outbox?limit=500{after}"))?;
-        let mut page = page.into_object();
-        let next = page.whole_if_any("nextAfter").map_err(unreadable)?;
-        let messages = list(&mut page, "messages", QueuedMessage::read)?;
-        Ok(MessagesAnswer { messages, next_after: next.map(MessageId) })
+        answer(self.get(&format!("/api/swarm/admin/outbox?limit=500{after}"))?)
     }
 
     /// Queues a message again that is not sent.
@@ -362,8 +367,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn retry_message(&self, message: MessageId) -> Result<QueuedMessage, Error> {
-        let mut changed = self.post(&format!("/outbox/{message}/retry"), &NoFields {})?;
-        part(&mut changed, "message", QueuedMessage::read)
+        answer_in(&mut self.post(&format!("/outbox/{message}/retry"), &NoFields {})?, "message")
     }
 
     /// Gives up a message that is not sent.
@@ -371,8 +375,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn cancel_message(&self, message: MessageId) -> Result<QueuedMessage, Error> {
-        let mut changed = self.post(&format!("/outbox/{message}/cancel"), &NoFields {})?;
-        part(&mut changed, "message", QueuedMessage::read)
+        answer_in(&mut self.post(&format!("/outbox/{message}/cancel"), &NoFields {})?, "message")
     }
 
     /// Queues a message that tests the delivery to an address.
@@ -380,8 +383,64 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn test_mail(&self, address: impl Into<String>) -> Result<QueuedMessage, Error> {
-        let mut queued = self.post("/mail/test", &MailAddress { address: address.into() })?;
-        part(&mut queued, "message", QueuedMessage::read)
+        let address = MailAddress { address: address.into() };
+        answer_in(&mut self.post("/mail/test", &address)?, "message")
+    }
+}
+
+/// Webhooks.
+impl OperatorClient<'_> {
+    /// Returns the webhooks, and a page of at most 500 deliveries to them, the newest first: those with ids below `before`,
+    /// in this state if one is given.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn webhooks(
+        &self,
+        state: Option<DeliveryState>,
+        before: Option<DeliveryId>,
+    ) -> Result<WebhooksAnswer, Error> {
+        let state = state.map_or_else(String::new, |state| format!("&state={}", state.as_str()));
+        let before = before.map_or_else(String::new, |id| format!("&before={id}"));
+        answer(self.get(&format!("/api/swarm/admin/webhooks?limit=500{state}{before}"))?)
+    }
+
+    /// Queues an event that tests a webhook, by its URL.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn test_webhook(&self, url: impl Into<String>) -> Result<WebhookDelivery, Error> {
+        answer_in(&mut self.post("/webhooks/test", &WebhookName { url: url.into() })?, "delivery")
+    }
+
+    /// Queues a delivery again.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn retry_delivery(&self, delivery: DeliveryId) -> Result<WebhookDelivery, Error> {
+        answer_in(&mut self.post(&format!("/webhooks/{delivery}/retry"), &NoFields {})?, "delivery")
+    }
+}
+
+/// The state of the service.
+impl OperatorClient<'_> {
+    /// Returns what waits for an operator, and how the server is.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn status(&self) -> Result<StatusAnswer, Error> {
+        answer(self.get("/api/swarm/admin/status")?)
+    }
+
+    /// Returns a page of at most 500 acts of operators in the last 400 days, the latest first: those before the time `before`,
+    /// of this operator if one is given.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call.
+    pub fn acts(&self, by: Option<&Actor>, before: Option<Timestamp>) -> Result<ActsAnswer, Error> {
+        let by = by.map_or_else(String::new, |by| format!("&by={}", path_segment(by.as_str())));
+        let before = before.map_or_else(String::new, |at| format!("&before={at}"));
+        answer(self.get(&format!("/api/swarm/admin/acts?limit=500{by}{before}"))?)
     }
 }
 
@@ -391,114 +450,10 @@ impl fmt::Debug for OperatorClient<'_> {
     }
 }
 
-/// A page of members with their applications.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ApplicationsAnswer {
-    /// The members, by id.
-    pub applications: Vec<ReceivedApplication>,
-    /// The `after` of the next page, when there is more.
-    pub next_after: Option<MemberId>,
-}
-
-/// A member and its application, as operators see it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ReceivedApplication {
-    /// The id.
-    pub id: MemberId,
-    /// The state.
-    pub state: MemberState,
-    /// The name.
-    pub name: Name,
-    /// The address at which it is reached; `None` once the member is erased.
-    pub contact: Option<Contact>,
-    /// Its point of view; `None` once the member is erased.
-    pub lens: Option<Lens>,
-    /// Its public key; `None` once it is removed.
-    pub public_key: Option<PublicKey>,
-    /// When it applied, by the service's clock.
-    pub applied_at: Timestamp,
-    /// When an operator last reviewed it.
-    pub reviewed_at: Option<Timestamp>,
-    /// When it claimed its token.
-    pub claimed_at: Option<Timestamp>,
-}
-
-impl ReceivedApplication {
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        Ok(Self {
-            id: MemberId::parse(fields.text("id")?)?,
-            state: MemberState::parse(&fields.text("state")?).ok_or_else(unknown_state)?,
-            name: Name::parse(fields.text("name")?)?,
-            contact: fields.text_if_any("contact")?.map(Contact::parse).transpose()?,
-            lens: fields.text_if_any("lens")?.map(Lens::parse).transpose()?,
-            public_key: key_if_any(fields)?,
-            applied_at: time(fields, "appliedAt")?,
-            reviewed_at: time_if_any(fields, "reviewedAt")?,
-            claimed_at: time_if_any(fields, "claimedAt")?,
-        })
-    }
-}
-
-/// A page of the outbox.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct MessagesAnswer {
-    /// The messages, by id.
-    pub messages: Vec<QueuedMessage>,
-    /// The `after` of the next page, when there is more.
-    pub next_after: Option<MessageId>,
-}
-
-/// A message in the outbox.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct QueuedMessage {
-    /// The id.
-    pub id: MessageId,
-    /// The contact that it goes to; `None` once its member is erased.
-    pub to: Option<Contact>,
-    /// The subject line.
-    pub subject: String,
-    /// The text.
-    pub body: String,
-    /// Its delivery state.
-    pub state: MailState,
-    /// When it was queued, by the service's clock.
-    pub queued_at: Timestamp,
-    /// When the mail server accepted it.
-    pub sent_at: Option<Timestamp>,
-    /// The number of attempts so far.
-    pub attempts: u64,
-    /// Why the last attempt failed.
-    pub last_error: Option<String>,
-}
-
-impl QueuedMessage {
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        Ok(Self {
-            id: MessageId(whole(fields, "id")?),
-            to: fields.text_if_any("to")?.map(Contact::parse).transpose()?,
-            subject: fields.text("subject")?,
-            body: fields.text("body")?,
-            state: MailState::parse(&fields.text("state")?).ok_or_else(unknown_state)?,
-            queued_at: time(fields, "queuedAt")?,
-            sent_at: time_if_any(fields, "sentAt")?,
-            attempts: whole(fields, "attempts")?,
-            last_error: fields.text_if_any("lastError")?,
-        })
-    }
-}
-
 /// The body of a request without fields.
 #[derive(Serialize)]
 struct NoFields {}
 
 fn named(member: &MemberId) -> MemberName {
     MemberName { member_id: member.clone() }
-}
-
-fn unknown_state() -> Invalid {
-    Invalid::new("state", "must be the name of a state")
 }
