@@ -1,17 +1,29 @@
 //! The requests of operators of the client crate `swarm-client`, over sockets.
 
-use swarm_client::{Client, Error, OperatorClient, ServedTake, TakeFields, new_key, sign_take};
+use std::sync::Arc;
+
+use swarm_client::{
+    Client, CommitteeTakeFields, Error, OperatorClient, ServedTake, TakeFields, new_key, sign_take,
+};
+use swarm_core::domain::committee::{
+    CommitteeMemberDraft, CommitteeMemberId, CommitteeMemberPatch, CommitteeStatus,
+    GenerationOrder, Synthesis, Voice,
+};
 use swarm_core::domain::{
-    BriefOrder, Day, Erasure, ExcuseOrder, KeyRotation, MailState, MemberPatch, MemberState,
-    MemberUpdate, Name, Note, Noted, OutcomeDraft, OutcomeValue, Question, QuestionText, Regime,
-    Roster, RosterEntry, RosterFreeze, SessionDraft, SessionPatch, SessionState, Signal,
-    StateChange, Subject, SubjectId, SubjectSnapshotDraft,
+    BriefOrder, Day, DeliveryState, Erasure, ExcuseOrder, KeyRotation, MailState, MemberPatch,
+    MemberState, MemberUpdate, Name, Note, Noted, OutcomeDraft, OutcomeValue, Question,
+    QuestionText, Regime, Roster, RosterEntry, RosterFreeze, SessionDraft, SessionPatch,
+    SessionState, Signal, StateChange, Subject, SubjectId, SubjectSnapshotDraft,
 };
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::KeyPair;
 use swarm_core::{MemberId, Session, Timestamp};
+use swarm_redis_testing::wait_until;
 
 use crate::harness::{ADMIN, Server};
+use crate::program::{Program, configuration};
+use crate::tenant_configuration::tenant;
+use crate::webhooks::{Receiver, now_in_millis};
 
 const DAY: &str = "2026-11-21";
 
@@ -144,7 +156,7 @@ fn operator_runs_a_session() {
     let take = desk.client.submit(&token, &take).unwrap().id;
     let withheld = operator.withhold(take, note("It names a client.")).unwrap();
     let ServedTake::Withheld(withheld) = withheld else { panic!("{withheld:?}") };
-    assert_eq!(withheld.note, "It names a client.");
+    assert_eq!(withheld.withheld.note, "It names a client.");
     assert!(operator.restore(take, None).unwrap().open().is_some());
 
     for state in [SessionState::WindowClosed, SessionState::Aggregated, SessionState::Published] {
@@ -206,4 +218,113 @@ fn operator_keeps_documents_and_the_outbox() {
     assert_eq!(operator.cancel_message(test.id).unwrap().state, MailState::Cancelled);
     assert_eq!(operator.retry_message(test.id).unwrap().state, MailState::Queued);
     assert_eq!(operator.outbox(Some(test.id)).unwrap().messages, []);
+}
+
+#[test]
+fn operator_reads_the_status_and_acts() {
+    let desk = Desk::open();
+    let operator = desk.operator();
+    let (zoe, key, token) = desk.join("Zoë");
+    let session = desk.convene();
+    let members = Roster::parse(vec![RosterEntry { member_id: zoe.clone(), excused: false }]);
+    operator.freeze_roster(session.id, RosterFreeze { members: members.unwrap() }).unwrap();
+
+    let status = operator.status().unwrap();
+    assert!(status.ready && status.mail_server && status.committee.is_none(), "{status:?}");
+    assert_eq!((status.applications, status.members, status.mail.queued), (0, 1, 1));
+    let [row] = status.sessions.as_slice() else { panic!("{status:?}") };
+    assert_eq!((row.id, row.state, row.filed), (session.id, SessionState::Collecting, 0));
+    assert_eq!((row.expected, &row.missing[0].member_id), (Some(1), &zoe));
+    assert_eq!(row.next.as_ref().unwrap().by, "operator");
+    let item = status.agenda.next.iter().chain(&status.agenda.needs);
+    assert!(item.into_iter().any(|item| item.session_id == Some(session.id)), "{status:?}");
+    assert!(status.agenda.fine.iter().all(|item| !item.message.is_empty()));
+    assert!(status.log.size.0 > 3 && status.log.signed.is_none());
+
+    let fields = TakeFields::new("neutral", 0.5);
+    let take = sign_take(desk.client.service(), &key, &zoe, &session, &fields).unwrap();
+    desk.client.submit(&token, &take).unwrap();
+    assert_eq!(operator.status().unwrap().sessions[0].missing, []);
+
+    let acts = operator.acts(None, None).unwrap();
+    let first = acts.acts.first().unwrap();
+    assert_eq!((&*first.act.act, acts.next_before), ("session.roster", None));
+    assert_eq!(first.act.target, Some(session.id.to_string()));
+    let by = first.act.by.as_ref().unwrap();
+    assert_eq!(operator.acts(Some(by), None).unwrap(), acts);
+    let before = operator.acts(None, Some(first.at)).unwrap().acts;
+    assert!(before.len() < acts.acts.len(), "{before:?}");
+}
+
+#[test]
+fn operator_reads_and_tests_webhooks() {
+    let receiver = Receiver::start();
+    let text = tenant("acme", &receiver.table("")).replace("acme.example", "127.0.0.1");
+    let file = configuration("operator-client.toml", &text);
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let arguments = ["serve", "--store=memory", "--config", file.to_str().unwrap()];
+    let program = Program::start_in(folder, &arguments, &[]);
+    let client = Client::new(&program.client.url()).unwrap();
+    let operator = client.operator(ADMIN);
+    let queued = operator.test_webhook(&receiver.url).unwrap();
+    assert_eq!((&*queued.event, queued.state), ("webhook.test", DeliveryState::Queued));
+    assert_eq!(receiver.wait_for("webhook.test").id(), queued.webhook_id);
+    wait_until("the test is delivered", || {
+        let all = operator.webhooks(Some(DeliveryState::Delivered), None).unwrap();
+        all.deliveries.iter().any(|it| it.id == queued.id && it.delivered_at.is_some())
+    });
+    let all = operator.webhooks(None, None).unwrap();
+    assert_eq!((&all.webhooks[0].url, all.webhooks[0].failing), (&receiver.url, false));
+    assert_eq!(operator.webhooks(None, Some(queued.id)).unwrap().deliveries, []);
+    assert_eq!(operator.retry_delivery(queued.id).unwrap().state, DeliveryState::Queued);
+    assert_eq!(code(operator.test_webhook("https://other.example").unwrap_err()), "not-found");
+}
+
+#[test]
+fn operator_runs_a_day_of_the_committee() {
+    let desk = Desk::open();
+    let operator = desk.operator();
+    let ada = CommitteeMemberId::parse("ada").unwrap();
+    let draft = CommitteeMemberDraft::new(ada.clone(), Name::parse("Ada").unwrap());
+    let key = operator.create_committee_member(&draft).unwrap();
+    assert_eq!(code(operator.create_committee_member(&draft).unwrap_err()), "member-exists");
+    let patch = CommitteeMemberPatch::default();
+    assert_eq!(
+        code(operator.update_committee_member(&ada, &patch).unwrap_err()),
+        "invalid-request"
+    );
+    let mut patch = CommitteeMemberPatch::default();
+    patch.voice = Some(Voice::parse("Short sentences.").unwrap());
+    operator.update_committee_member(&ada, &patch).unwrap();
+    let [member] = &operator.committee_members().unwrap()[..] else { panic!("no member") };
+    assert_eq!((&member.id, member.name.as_str(), member.lens.as_str()), (&ada, "Ada", ""));
+    assert_eq!(
+        (member.voice.as_str(), member.status),
+        ("Short sentences.", CommitteeStatus::Active)
+    );
+
+    let now = Timestamp::from_millis(now_in_millis()).unwrap();
+    let aurora = SubjectId::parse("aurora").unwrap();
+    operator.set_committee_subject(now.day(), aurora.clone()).unwrap();
+    let order =
+        GenerationOrder { deadline: Some(now.plus_millis(3_600_000)), ..Default::default() };
+    let briefs = operator.generate_briefs(&order).unwrap();
+    assert_eq!((&briefs.subject_id, briefs.briefs), (&aurora, 1));
+    assert_eq!(Some(briefs.deadline_utc), order.deadline);
+
+    let body = format!("{}\nSTANCE: neutral | CONFIDENCE: 0.5", "Nothing moved. ".repeat(8));
+    let fields =
+        CommitteeTakeFields { stance: "neutral", confidence: 0.5, body: &body, model: None };
+    let rotated = operator.rotate_api_key(&ada).unwrap();
+    assert_eq!(code(desk.client.committee_submit(&key, &fields).unwrap_err()), "invalid-key");
+    assert_eq!(operator.committee_filing(briefs.date).unwrap().missing, vec![ada.clone()]);
+    assert_eq!(desk.client.committee_submit(&rotated, &fields).unwrap().date, briefs.date);
+    let filing = operator.committee_filing(briefs.date).unwrap();
+    assert_eq!((filing.filed, filing.missing), (vec![ada.clone()], vec![]));
+
+    operator.set_synthesis(briefs.date, Synthesis::parse("Calm.").unwrap()).unwrap();
+    operator.set_committee_status(&ada, CommitteeStatus::Inactive).unwrap();
+    assert_eq!(code(desk.client.committee_submit(&rotated, &fields).unwrap_err()), "not-active");
+    operator.withdraw_committee_day(briefs.date).unwrap();
+    assert_eq!(code(operator.committee_filing(briefs.date).unwrap_err()), "not-found");
 }

@@ -392,7 +392,7 @@ fn sealed_takes_are_in_no_delivery() {
 }
 
 /// The time, in milliseconds since 1970.
-fn now_in_millis() -> i64 {
+pub fn now_in_millis() -> i64 {
     i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap()
 }
 

@@ -76,9 +76,7 @@ impl Activity {
 
 /// The number of the last entry.
 fn size(operator: &Operator) -> Result<u64, CommandError> {
-    let status = operator.get("/api/swarm/admin/status")?;
-    let log = status.into_object().take("log").unwrap_or(Json::Null);
-    number(&log, "size")
+    Ok(operator.calls().status()?.log.size.0)
 }
 
 fn entries(operator: &Operator, after: u64, limit: u64) -> Result<Vec<Json>, CommandError> {

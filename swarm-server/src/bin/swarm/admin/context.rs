@@ -2,51 +2,51 @@
 //! configuration folder. A flag beats the environment, which beats the context in use. The token of a context goes to
 //! the address of that context alone, and that address gets no other token.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 use swarm_client::Client;
-use swarm_core::json::{self, Json, Object};
+use swarm_core::json::{self, Json};
 
 use super::arguments::{Access, ContextVerb};
 use crate::command::{
-    Output, check_name, configuration_folder, note, read_private, replace_private,
+    Output, check_name, configuration_folder, note, read_private_json, replace_private,
 };
 use crate::failure::CommandError;
 use crate::secrets::{read_secret, trimmed_secret};
 
 /// The contexts, and the name of the one in use.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Contexts {
     in_use: Option<String>,
-    by_name: Object,
+    #[serde(rename = "contexts")]
+    by_name: BTreeMap<String, Context>,
+}
+
+/// A service, and an operator's token there.
+#[derive(Serialize, Deserialize)]
+struct Context {
+    url: String,
+    token: String,
 }
 
 impl Contexts {
     fn read() -> Result<Self, CommandError> {
         let path = configuration_folder()?.join("contexts.json");
-        let mut fields = match read_private(&path)? {
-            Some(text) => Json::read(text.as_bytes())
-                .map_err(|error| CommandError::Refused(format!("{}: {error}", path.display())))?
-                .into_object(),
-            None => Object::default(),
-        };
-        let in_use = fields.text_if_any("inUse")?;
-        Ok(Self { in_use, by_name: fields.take("contexts").unwrap_or(Json::Null).into_object() })
+        Ok(read_private_json(&path)?.unwrap_or_default())
     }
 
-    fn write(self) -> Result<(), CommandError> {
+    fn write(&self) -> Result<(), CommandError> {
         let path = configuration_folder()?.join("contexts.json");
-        let in_use = self.in_use.map_or(Json::Null, Json::Text);
-        let fields = Json::from([("inUse", in_use), ("contexts", Json::Object(self.by_name))]);
         note(&format!("writing {} (mode 0600)", path.display()));
-        replace_private(&path, &json::write(&fields))
+        replace_private(&path, &json::write(self))
     }
 
-    /// URL and token of a context.
-    fn get(&self, name: &str) -> Result<(String, String), CommandError> {
-        let Some(context) = self.by_name.clone().take(name) else {
-            let known = "swarm admin context list shows those there are";
-            return Err(CommandError::Usage(format!("no context {name:?}; {known}")));
-        };
-        let mut context = context.into_object();
-        Ok((context.text("url")?, context.text("token")?))
+    fn get(&self, name: &str) -> Result<&Context, CommandError> {
+        let known = "swarm admin context list shows those there are";
+        let absent = || CommandError::Usage(format!("no context {name:?}; {known}"));
+        self.by_name.get(name).ok_or_else(absent)
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError>
     let stored = named.or(contexts.in_use.as_deref());
     let stored =
         stored.map(|name| Ok::<_, CommandError>((name, contexts.get(name)?))).transpose()?;
-    let Some((name, (its_url, its_token))) = stored else {
+    let Some((name, Context { url: its_url, token: its_token })) = stored else {
         return Err(match url {
             Some(_) => no_token("no token"),
             None => CommandError::Usage(format!(
@@ -75,7 +75,7 @@ pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError>
             )),
         });
     };
-    let service = client(access, &its_url)?;
+    let service = client(access, its_url)?;
     if let Some(url) =
         url.filter(|url| !client(access, url).is_ok_and(|it| it.url() == service.url()))
     {
@@ -84,13 +84,13 @@ pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError>
             "no token for {url} of {source}: the token of context {name} is for {its_url} alone"
         )));
     }
-    if let Some(source) = token.filter(|token| *token != its_token).map(|_| token_source(access)) {
+    if let Some(source) = token.filter(|token| token != its_token).map(|_| token_source(access)) {
         return Err(CommandError::Usage(format!(
             "no service for the token of {source}: it is not sent to {its_url}, the address of context {name}; \
              {BOTH_GIVEN}, or neither"
         )));
     }
-    Ok((service, its_token))
+    Ok((service, its_token.clone()))
 }
 
 /// How address and token are given without a context.
@@ -147,8 +147,7 @@ pub(super) fn run(access: &Access, output: Output, verb: ContextVerb) -> Result<
             let absent = || CommandError::Credential("give --token-file FILE".to_owned());
             let token = given_token(access)?.ok_or_else(absent)?;
             let url = client(access, &url)?.url().to_owned();
-            let context = Json::from([("url", Json::Text(url)), ("token", Json::Text(token))]);
-            contexts.by_name.set(&name, context);
+            contexts.by_name.insert(name.clone(), Context { url, token });
             let is_in_use = *contexts.in_use.get_or_insert_with(|| name.clone()) == name;
             contexts.write()?;
             if is_in_use {
@@ -166,14 +165,12 @@ pub(super) fn run(access: &Access, output: Output, verb: ContextVerb) -> Result<
             Ok(())
         }
         ContextVerb::List => {
-            let row = |name: &str| -> Result<Json, CommandError> {
-                let (url, _) = contexts.get(name)?;
-                let in_use = Json::Bool(contexts.in_use.as_deref() == Some(name));
-                let name = Json::from(name);
-                Ok(Json::from([("name", name), ("url", Json::Text(url)), ("inUse", in_use)]))
+            let row = |(name, context): (&String, &Context)| {
+                let in_use = Json::Bool(contexts.in_use.as_ref() == Some(name));
+                let (name, url) = (Json::from(&**name), Json::from(&*context.url));
+                Json::from([("name", name), ("url", url), ("inUse", in_use)])
             };
-            let rows = contexts.by_name.members().map(|(name, _)| row(name));
-            let rows = rows.collect::<Result<Vec<_>, _>>()?;
+            let rows = contexts.by_name.iter().map(row).collect();
             output.rows(&Json::List(rows), "", &["name", "url", "inUse"])
         }
     }

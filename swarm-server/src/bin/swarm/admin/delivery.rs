@@ -7,7 +7,6 @@ use swarm_client::path_segment;
 use swarm_core::json::Json;
 
 use super::operator::Operator;
-use super::status::has_mail_server;
 use crate::command::{cell, note, text_of};
 use crate::failure::CommandError;
 
@@ -46,7 +45,7 @@ pub(super) fn await_attempt(
     if operator.dry_run || id.is_empty() {
         return Ok(());
     }
-    if what == "message" && !has_mail_server(&operator.get(&format!("{API}/status"))?) {
+    if what == "message" && !operator.calls().status()?.mail_server {
         note(&format!("message {id} stays in the outbox: there is no mail server"));
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use swarm_client::{Client, path_segment};
+use swarm_client::{Client, MissingMemberAnswer, OperatorClient, path_segment};
 use swarm_core::json::{self, Json};
 
 use crate::command::{
@@ -35,8 +35,13 @@ pub(super) struct Operator {
 }
 
 impl Operator {
+    /// The calls of this operator.
+    pub(super) fn calls(&self) -> OperatorClient<'_> {
+        self.client.operator(&self.token)
+    }
+
     pub(super) fn get(&self, path: &str) -> Result<Json, CommandError> {
-        Ok(self.client.operator(&self.token).get(path)?)
+        Ok(self.calls().get(path)?)
     }
 
     /// All pages of a list that is continued by `after`, as one answer.
@@ -99,7 +104,7 @@ impl Operator {
     ) -> Result<Json, CommandError> {
         match self.dry_run {
             true => self.judge(method, path, body),
-            false => Ok(Json::Object(self.client.operator(&self.token).send(method, path, body)?)),
+            false => Ok(Json::Object(self.calls().send(method, path, body)?)),
         }
     }
 
@@ -111,7 +116,7 @@ impl Operator {
             return Err(CommandError::Refused(text.to_owned()));
         }
         let path = format!("{path}?dry_run=true");
-        Ok(Json::Object(self.client.operator(&self.token).send(method, &path, body)?))
+        Ok(Json::Object(self.calls().send(method, &path, body)?))
     }
 
     /// Says what was done.
@@ -187,9 +192,9 @@ impl Member {
         Self { id: text_of(row, "id"), name: cell(row, "name") }
     }
 
-    /// The member of a row of `/status`.
-    pub(super) fn missing(row: &Json) -> Self {
-        Self { id: text_of(row, "memberId"), name: cell(row, "name") }
+    /// A member that has not filed, as `/status` names it.
+    pub(super) fn missing(member: &MissingMemberAnswer) -> Self {
+        Self { id: member.member_id.to_string(), name: printable_line(&member.name) }
     }
 }
 

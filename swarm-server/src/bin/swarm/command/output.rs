@@ -10,15 +10,20 @@ use swarm_core::json::{self, Json, printable_json};
 use crate::console;
 use crate::failure::CommandError;
 
+/// The state of a session in the words of the pages.
+pub(crate) fn state_word(state: &str) -> &str {
+    match state {
+        "scheduled" => "announced",
+        "collecting" => "open",
+        "window_closed" => "closed",
+        "aggregated" => "result",
+        state => state,
+    }
+}
+
 /// The state of a session in the words of the pages, and what else is to be known: `open, sealed`.
-pub(crate) fn session_state(session: &Json) -> String {
-    let state = match text_of(session, "state").as_str() {
-        "scheduled" => "announced".to_owned(),
-        "collecting" => "open".to_owned(),
-        "window_closed" => "closed".to_owned(),
-        "aggregated" => "result".to_owned(),
-        state => state.to_owned(),
-    };
+fn session_state(session: &Json) -> String {
+    let state = state_word(&text_of(session, "state")).to_owned();
     let is_given = |name: &str| !matches!(cell(session, name).as_str(), "" | "false");
     let flags = [
         (is_given("blind") && !is_given("openedAt"), "sealed"),

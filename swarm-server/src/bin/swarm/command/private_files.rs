@@ -5,6 +5,9 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+use swarm_core::json::Json;
+
 use crate::failure::CommandError;
 use crate::secrets::read_secret;
 
@@ -40,6 +43,21 @@ pub(crate) fn read_private(path: &Path) -> Result<Option<String>, CommandError> 
         return Ok(None);
     }
     Ok(Some(read_secret(path)?))
+}
+
+/// The content of a file of JSON; `None` where there is no file.
+///
+/// # Errors
+/// [`CommandError::Refused`] as of [`read_private`], and when the file has other content.
+pub(crate) fn read_private_json<T: DeserializeOwned>(
+    path: &Path,
+) -> Result<Option<T>, CommandError> {
+    let broken = |error: &dyn std::fmt::Display| {
+        CommandError::Refused(format!("{}: {error}", path.display()))
+    };
+    let Some(text) = read_private(path)? else { return Ok(None) };
+    let json = Json::read(text.as_bytes()).map_err(|error| broken(&error))?;
+    T::deserialize(json).map(Some).map_err(|error| broken(&error))
 }
 
 /// Creates a file that must not exist yet.

@@ -1,10 +1,10 @@
 //! The committee of the demonstration: its members and two sessions.
 
-use serde::Serialize;
 use swarm_client::CommitteeTakeFields;
-use swarm_core::Timestamp;
-use swarm_core::domain::Day;
-use swarm_core::json::Object;
+use swarm_core::domain::committee::{
+    CommitteeMemberDraft, CommitteeMemberId, GenerationOrder, Synthesis,
+};
+use swarm_core::domain::{Name, SubjectId};
 
 use super::desk::Desk;
 use super::words::STANCES;
@@ -30,8 +30,8 @@ pub(super) type Key = String;
 pub(super) fn create_members(desk: &Desk) -> Result<Vec<Key>, Failure> {
     let mut keys = Vec::new();
     for (id, name, _, _) in MEMBERS {
-        let mut created = operate(desk, "/members", &Member { id, name })?;
-        keys.push(created.text("api_key")?);
+        let member = CommitteeMemberDraft::new(CommitteeMemberId::parse(id)?, Name::parse(name)?);
+        keys.push(desk.operator().create_committee_member(&member)?);
     }
     Ok(keys)
 }
@@ -40,9 +40,11 @@ pub(super) fn create_members(desk: &Desk) -> Result<Vec<Key>, Failure> {
 pub(super) fn session(desk: &Desk, keys: &[Key], nth: usize, days_ago: i64) -> Result<(), Failure> {
     let start = days_ago * DAY + 4 * 60 + 50;
     let generated = desk.at(start);
-    let deadline_utc = generated.plus_millis(40 * 60_000);
-    let order = Briefs { subject_id: "aurora", deadline_utc };
-    operate(desk, "/briefs", &order)?;
+    let order = GenerationOrder {
+        subject_id: Some(SubjectId::parse("aurora")?),
+        deadline: Some(generated.plus_millis(40 * 60_000)),
+    };
+    desk.operator().generate_briefs(&order)?;
     for ((minutes, (_, _, model, takes)), key) in (0..).step_by(5).zip(MEMBERS).zip(keys) {
         desk.at(start - 6 - minutes);
         let (place, confidence) = takes.get(nth).copied().unwrap_or((2, 50));
@@ -56,7 +58,7 @@ pub(super) fn session(desk: &Desk, keys: &[Key], nth: usize, days_ago: i64) -> R
     if nth == 0 {
         let synthesis = "Constructive on balance: fees carry the case, and concentration is what \
                          could still undo it. The committee would watch depth before adding.";
-        operate(desk, "/synthesis", &Synthesis { date: generated.day(), synthesis })?;
+        desk.operator().set_synthesis(generated.day(), Synthesis::parse(synthesis)?)?;
     }
     Ok(())
 }
@@ -69,26 +71,4 @@ fn body(stance: &str, confidence: f64) -> String {
          covered emissions for eleven days. Depth is back, mostly from two makers.\n\n\
          STANCE: {stance} | CONFIDENCE: {confidence}"
     )
-}
-
-fn operate(desk: &Desk, path: &str, body: &impl Serialize) -> Result<Object, Failure> {
-    Ok(desk.operator().send("POST", &format!("/api/ic/admin{path}"), body)?)
-}
-
-#[derive(Serialize)]
-struct Member<'a> {
-    id: &'a str,
-    name: &'a str,
-}
-
-#[derive(Serialize)]
-struct Briefs<'a> {
-    subject_id: &'a str,
-    deadline_utc: Timestamp,
-}
-
-#[derive(Serialize)]
-struct Synthesis<'a> {
-    date: Day,
-    synthesis: &'a str,
 }

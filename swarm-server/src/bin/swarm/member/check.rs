@@ -54,7 +54,7 @@ pub(super) fn run(
         failed |= !faults.is_empty();
         let detail = [&faults[..], missing, notable].concat().join("; ");
         rows.push(Json::from([
-            ("id", Json::from(take.id()?.0 as f64)),
+            ("id", Json::from(take.id().0 as f64)),
             ("verdict", Json::from(verdict)),
             ("detail", Json::from(&*detail)),
             ("file", Json::from(&*take.path().display().to_string())),
@@ -80,7 +80,7 @@ fn check(
     member_key: &PublicKey,
     logs: &mut Logs,
 ) -> Result<Found, CommandError> {
-    let (id, mut found) = (take.id()?, Found::default());
+    let (id, mut found) = (take.id(), Found::default());
     check_receipt(take, logs, &mut found)?;
     let record = match client.get_for(token, &format!("/api/swarm/takes/{id}")) {
         Ok(record) => record.into_object(),
@@ -90,16 +90,15 @@ fn check(
         }
         Err(error) => return Err(error.into()),
     };
-    let sent = Submission::from_json(take.sent()?.as_bytes())?;
+    let sent = Submission::from_json(take.sent().as_bytes())?;
     if text_of(&Json::Object(record.clone()), "signature") != sent.signed().signature.as_str() {
         found.faults.push(format!("take {id} of the service is not the one that was sent"));
         return Ok(found);
     }
     // The member may have replaced its key since.
-    let own_key = take.public_key()?;
-    let member_key = own_key.as_ref().unwrap_or(member_key);
-    if let Some(kept) = take.proof()? {
-        check_proof(&kept, &record, member_key, logs, &mut found)?;
+    let member_key = take.public_key().unwrap_or(member_key);
+    if let Some(kept) = take.proof() {
+        check_proof(kept, &record, member_key, logs, &mut found)?;
     }
     // Without retries: a take that was just filed is covered by no checkpoint yet.
     let once = client.clone().without_retries();
@@ -108,7 +107,7 @@ fn check(
         Ok(Ok(proof)) => {
             check_proof(&proof, &record, member_key, logs, &mut found)?;
             if found.faults.is_empty() {
-                take.set_proof(&proof);
+                take.set_proof(proof);
                 take.write()?;
             }
         }

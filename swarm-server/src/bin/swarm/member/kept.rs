@@ -4,13 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use swarm_core::audit::{Check, LogKey, ReceivedAnswer, SentRequest, Verdict, audit_receipt};
 use swarm_core::domain::{Digest, PublicKey, Salt, Seq};
-use swarm_core::json::{self, Json, Object};
+use swarm_core::json::{self, Json};
 use swarm_core::proof::{canonical, hex};
 use swarm_core::{Submission, TakeId};
 
-use crate::command::{read_private, replace_private};
+use crate::command::{read_private_json, replace_private};
 use crate::failure::CommandError;
 
 /// The path that takes are sent to, at the root of a service.
@@ -19,7 +20,35 @@ const SUBMIT: &str = "/api/swarm/submit";
 /// A take that is kept in a file of its own.
 pub(super) struct KeptTake {
     path: PathBuf,
-    fields: Object,
+    content: Content,
+}
+
+/// The content of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Content {
+    /// The id that the service gave the take.
+    take_id: TakeId,
+    /// The exact text that was sent.
+    sent: String,
+    /// The path that it was sent to, unless that is the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent_to: Option<String>,
+    /// The key that it was signed with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key: Option<PublicKey>,
+    /// The salt of its seal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    salt: Option<Salt>,
+    /// The number of its entry in the log, as the service said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<Seq>,
+    /// The service's answer, if it was signed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<String>,
+    /// The proof that it is in the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
 }
 
 /// What the service's receipt shows.
@@ -42,23 +71,17 @@ impl KeptTake {
         let digest = Digest::of(sent.as_bytes());
         let (start, _) = digest.as_bytes().split_at(8);
         let path = folder.join(format!("take-{id}-{}.json", hex(start)));
-        let mut kept = Self::read(path)?;
-        kept.fields.set("takeId", Json::from(id.0 as f64));
-        kept.fields.set("sent", Json::from(sent));
-        Ok(kept)
-    }
-
-    fn read(path: PathBuf) -> Result<Self, CommandError> {
-        let broken = |error: &dyn std::fmt::Display| {
-            CommandError::Refused(format!("{}: {error}", path.display()))
-        };
-        let fields = match read_private(&path)? {
-            Some(text) => {
-                Json::read(text.as_bytes()).map_err(|error| broken(&error))?.into_object()
-            }
-            None => Object::default(),
-        };
-        Ok(Self { path, fields })
+        let content = read_private_json(&path)?.unwrap_or_else(|| Content {
+            take_id: id,
+            sent: sent.to_owned(),
+            sent_to: None,
+            public_key: None,
+            salt: None,
+            entry: None,
+            receipt: None,
+            proof: None,
+        });
+        Ok(Self { path, content })
     }
 
     /// All that are kept in a folder, by their ids.
@@ -71,12 +94,11 @@ impl KeptTake {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if name.starts_with("take-") && name.ends_with(".json") {
-                kept.push(Self::read(path)?);
+                let content = read_private_json(&path)?;
+                kept.extend(content.map(|content| Self { path, content }));
             }
         }
-        kept.sort_by_cached_key(|take| {
-            (take.id().map(|id| id.0).unwrap_or_default(), take.path.clone())
-        });
+        kept.sort_by_cached_key(|take| (take.id(), take.path.clone()));
         Ok(kept)
     }
 
@@ -85,7 +107,7 @@ impl KeptTake {
     /// # Errors
     /// If it cannot be written.
     pub(super) fn write(&self) -> Result<(), CommandError> {
-        replace_private(&self.path, &json::write(&self.fields))
+        replace_private(&self.path, &json::write(&self.content))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -93,28 +115,13 @@ impl KeptTake {
     }
 
     /// The id that the service gave the take.
-    ///
-    /// # Errors
-    /// If the file does not have one.
-    pub(super) fn id(&self) -> Result<TakeId, CommandError> {
-        let id = self.fields.clone().whole_if_any("takeId")?;
-        id.map(TakeId).ok_or_else(|| self.damaged("takeId"))
+    pub(super) fn id(&self) -> TakeId {
+        self.content.take_id
     }
 
     /// The exact text that was sent.
-    ///
-    /// # Errors
-    /// If the file does not have it.
-    pub(super) fn sent(&self) -> Result<String, CommandError> {
-        self.text("sent")?.ok_or_else(|| self.damaged("sent"))
-    }
-
-    fn damaged(&self, field: &str) -> CommandError {
-        CommandError::Refused(format!("{}: {field} is missing", self.path.display()))
-    }
-
-    fn text(&self, field: &'static str) -> Result<Option<String>, CommandError> {
-        Ok(self.fields.clone().text_if_any(field)?)
+    pub(super) fn sent(&self) -> &str {
+        &self.content.sent
     }
 
     /// Keeps the receipt, unless one that holds is kept already: the answer to a replay says less than the first one.
@@ -123,41 +130,40 @@ impl KeptTake {
     /// If what is kept cannot be read.
     pub(super) fn set_receipt(&mut self, receipt: &str, key: &LogKey) -> Result<(), CommandError> {
         if !matches!(self.receipt(key)?, Receipt::Holds) {
-            self.fields.set("receipt", Json::from(receipt));
+            self.content.receipt = Some(receipt.to_owned());
         }
         Ok(())
     }
 
     /// The key that the take was signed with; `None` where it is not kept.
-    pub(super) fn public_key(&self) -> Result<Option<PublicKey>, CommandError> {
-        Ok(self.text("publicKey")?.map(|key| PublicKey::parse(&key)).transpose()?)
+    pub(super) fn public_key(&self) -> Option<&PublicKey> {
+        self.content.public_key.as_ref()
     }
 
-    /// Keeps the path that the take was sent to, unless it is the usual one.
-    pub(super) fn set_sent_to(&mut self, base_path: &str) {
+    /// Keeps what is known of a take that is on file: its key, the path that it was sent to, the salt of its seal, and the
+    /// number of its entry.
+    pub(super) fn set_filed(
+        &mut self,
+        public_key: PublicKey,
+        base_path: &str,
+        salt: Option<Salt>,
+        entry: Option<Seq>,
+    ) {
+        self.content.public_key = Some(public_key);
         if !base_path.is_empty() {
-            self.fields.set("sentTo", Json::from(&*format!("{base_path}{SUBMIT}")));
+            self.content.sent_to = Some(format!("{base_path}{SUBMIT}"));
         }
+        // The answer to a replay may say less than the first one.
+        self.content.salt = salt.or(self.content.salt);
+        self.content.entry = entry.or(self.content.entry);
     }
 
-    pub(super) fn set_public_key(&mut self, key: &str) {
-        self.fields.set("publicKey", Json::from(key));
+    pub(super) fn set_proof(&mut self, proof: String) {
+        self.content.proof = Some(proof);
     }
 
-    pub(super) fn set_salt(&mut self, salt: &Salt) {
-        self.fields.set("salt", Json::from(&*salt.to_string()));
-    }
-
-    pub(super) fn set_entry(&mut self, entry: Seq) {
-        self.fields.set("entry", Json::from(entry.0 as f64));
-    }
-
-    pub(super) fn set_proof(&mut self, proof: &str) {
-        self.fields.set("proof", Json::from(proof));
-    }
-
-    pub(super) fn proof(&self) -> Result<Option<String>, CommandError> {
-        self.text("proof")
+    pub(super) fn proof(&self) -> Option<&str> {
+        self.content.proof.as_deref()
     }
 
     /// What the receipt shows, checked with the log's key.
@@ -165,17 +171,17 @@ impl KeptTake {
     /// # Errors
     /// If what is kept cannot be read.
     pub(super) fn receipt(&self, key: &LogKey) -> Result<Receipt, CommandError> {
-        let Some(receipt) = self.text("receipt")? else { return Ok(Receipt::Absent) };
-        Ok(match self.receipt_fault(&receipt, key)? {
+        let Some(receipt) = &self.content.receipt else { return Ok(Receipt::Absent) };
+        Ok(match self.receipt_fault(receipt, key)? {
             None => Receipt::Holds,
             Some(fault) => Receipt::Fails(fault),
         })
     }
 
     fn receipt_fault(&self, receipt: &str, key: &LogKey) -> Result<Option<String>, CommandError> {
-        let sent = self.sent()?;
-        let path = self.text("sentTo")?.unwrap_or_else(|| SUBMIT.to_owned());
-        let request = SentRequest::parse(&format!("POST {path}"), Some(sent.into_bytes()))?;
+        let path = self.content.sent_to.as_deref().unwrap_or(SUBMIT);
+        let sent = self.sent().as_bytes().to_vec();
+        let request = SentRequest::parse(&format!("POST {path}"), Some(sent))?;
         let answer = match ReceivedAnswer::parse(receipt.as_bytes()) {
             Ok(answer) => answer,
             Err(error) => return Ok(Some(error.to_string())),
@@ -193,7 +199,7 @@ impl KeptTake {
         let body = receipt.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
         let named = Json::read(body.as_bytes()).unwrap_or(Json::Null).into_object();
         let named = named.clone().whole_if_any("recommendationId").ok().flatten();
-        let id = self.id()?;
+        let id = self.id();
         Ok((named != Some(id.0)).then(|| format!("it is not about take {id}")))
     }
 
@@ -202,16 +208,16 @@ impl KeptTake {
     /// # Errors
     /// If what is kept cannot be read.
     pub(super) fn entry_fault(&self, entry: &Json) -> Result<Option<String>, CommandError> {
-        let submission = Submission::from_json(self.sent()?.as_bytes())?;
+        let submission = Submission::from_json(self.sent().as_bytes())?;
         let signed = submission.signed();
         let mut expected = vec![
             ("kind", Json::from("take")),
-            ("id", Json::from(self.id()?.0 as f64)),
+            ("id", Json::from(self.id().0 as f64)),
             ("memberId", Json::from(signed.payload.member_id.as_str())),
         ];
-        match self.text("salt")? {
+        match &self.content.salt {
             Some(salt) => {
-                let seal = Salt::parse(salt)?.seal(signed);
+                let seal = salt.seal(signed);
                 expected.push(("sealed", Json::from(&*seal.to_string())));
             }
             None => {

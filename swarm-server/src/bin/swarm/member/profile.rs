@@ -6,16 +6,18 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use swarm_client::{Client, Error};
 use swarm_core::audit::{KeySource, LogKey};
 use swarm_core::domain::Digest;
-use swarm_core::json::{self, Json, Object};
+use swarm_core::json;
 use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{MemberId, TakeId};
 
 use crate::arguments::Trust;
 use crate::command::{
-    check_name, configuration_folder, create_private, note, read_private, replace_private,
+    check_name, configuration_folder, create_private, note, read_private, read_private_json,
+    replace_private,
 };
 use crate::failure::CommandError;
 use crate::secrets::random_bytes;
@@ -23,7 +25,17 @@ use crate::secrets::random_bytes;
 pub(super) struct Profile {
     name: String,
     folder: PathBuf,
-    settings: Object,
+    settings: Settings,
+}
+
+/// The content of `profile.json`.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Settings {
+    /// The URL of the service.
+    url: Option<String>,
+    /// The member that applied there.
+    member_id: Option<MemberId>,
 }
 
 impl Profile {
@@ -31,33 +43,24 @@ impl Profile {
     pub(super) fn open(name: &str) -> Result<Self, CommandError> {
         check_name(name)?;
         let folder = configuration_folder()?.join("profiles").join(name);
-        let settings = match read_private(&folder.join("profile.json"))? {
-            Some(text) => Json::read(text.as_bytes())
-                .map_err(|error| CommandError::Refused(format!("profile.json: {error}")))?
-                .into_object(),
-            None => Object::default(),
-        };
+        let settings = read_private_json(&folder.join("profile.json"))?.unwrap_or_default();
         Ok(Self { name: name.to_owned(), folder, settings })
     }
 
     /// The service: the URL of the flag or the environment, else the URL of the application.
     pub(super) fn client(&self, url: Option<&str>, trust: &Trust) -> Result<Client, CommandError> {
-        let stored = self.settings.clone().text_if_any("url")?;
-        let url = url.map(str::to_owned).or(stored);
+        let url = url.or(self.settings.url.as_deref());
         let url = url.ok_or_else(|| CommandError::Usage("no service: add --url URL".to_owned()))?;
-        trust.client(&url).map_err(|error| CommandError::Usage(format!("{url}: {error}")))
+        trust.client(url).map_err(|error| CommandError::Usage(format!("{url}: {error}")))
     }
 
     pub(super) fn member(&self) -> Result<MemberId, CommandError> {
-        match self.settings.clone().text_if_any("memberId")? {
-            Some(id) => Ok(MemberId::parse(id)?),
-            None => Err(self.absent("no application", "apply --name NAME --contact TEXT")),
-        }
+        let absent = || self.absent("no application", "apply --name NAME --contact TEXT");
+        self.settings.member_id.clone().ok_or_else(absent)
     }
 
     pub(super) fn remember(&mut self, url: &str, member: &MemberId) -> Result<(), CommandError> {
-        self.settings.set("url", Json::from(url));
-        self.settings.set("memberId", Json::from(member.as_str()));
+        self.settings = Settings { url: Some(url.to_owned()), member_id: Some(member.clone()) };
         replace_private(&self.folder.join("profile.json"), &json::write(&self.settings))
     }
 
@@ -150,8 +153,8 @@ impl Profile {
     /// # Errors
     /// [`CommandError::Usage`] for another service.
     pub(super) fn check_address(&self, client: &Client) -> Result<(), CommandError> {
-        let stored = self.settings.clone().text_if_any("url")?;
-        if stored.as_deref().is_some_and(|stored| stored.trim_end_matches('/') == client.url()) {
+        let stored = self.settings.url.as_deref();
+        if stored.is_some_and(|stored| stored.trim_end_matches('/') == client.url()) {
             return Ok(());
         }
         let (name, url) = (&self.name, client.url());

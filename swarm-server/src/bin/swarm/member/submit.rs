@@ -71,14 +71,7 @@ pub(super) fn run(
     };
     let filed = with_salt(client, &token, filed, &session)?;
     let mut kept = KeptTake::of(profile.folder(), filed.id, &text)?;
-    kept.set_sent_to(client.base_path());
-    kept.set_public_key(&key.public_key().to_string());
-    if let Some(salt) = &filed.salt {
-        kept.set_salt(salt);
-    }
-    if let Some(entry) = entry {
-        kept.set_entry(entry);
-    }
+    kept.set_filed(key.public_key(), client.base_path(), filed.salt, entry);
     let log_key = profile.log_key(client)?;
     if let (Some(receipt), Some(key)) = (&receipt, &log_key) {
         kept.set_receipt(receipt, key)?;
