@@ -68,7 +68,8 @@ pub struct WithheldTake {
     /// The confidence of the member.
     pub confidence: Confidence,
     /// When the texts were withheld, and why.
-    pub withheld: WithheldMark,
+    #[serde(rename = "withheld")]
+    pub mark: WithheldMark,
 }
 
 /// When the texts of a take were withheld, and why.
@@ -179,25 +180,19 @@ pub struct DiagnosisAnswer {
     pub findings: Vec<CodedMessage>,
 }
 
-/// A mistake that was made in signing.
+/// A mistake in signing, or a warning of a preflight.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct CodedMessage {
-    /// The code of the mistake, such as `trailing-newline`.
+    /// The code, such as `trailing-newline`.
     pub code: String,
-    /// The mistake and how to fix it, for people.
+    /// What it is and how to fix it, for people.
     pub message: String,
 }
 
-/// Reads an answer, or a part of one. Fields that the type does not have are ignored.
+/// Reads an answer. Fields that the type does not have are ignored.
 pub(crate) fn answer<T: DeserializeOwned>(json: impl Into<Json>) -> Result<T, Error> {
-    T::deserialize(json.into()).map_err(|error| Error::Unreadable(error.to_string()))
-}
-
-/// Reads the part of an answer in a field.
-pub(crate) fn answer_in<T: DeserializeOwned>(fields: &mut Object, field: &str) -> Result<T, Error> {
-    let part = answer(fields.take(field).unwrap_or(Json::Null));
-    part.map_err(|error| Error::Unreadable(format!("{field}: {error}")))
+    Ok(T::deserialize(json.into())?)
 }
 
 /// The record in a field of an answer.

@@ -1,10 +1,8 @@
 //! Errors of the calls.
 
 use swarm_core::Invalid;
-use swarm_core::json::Object;
+use swarm_core::json::{Mismatch, Object, printable};
 use swarm_core::records::Unreadable;
-
-use swarm_core::json::printable;
 
 /// The error of a call.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +67,12 @@ impl std::fmt::Display for Refused {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an http or https URL")]
 pub struct InvalidUrl;
+
+impl From<Mismatch> for Error {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Unreadable(mismatch.to_string())
+    }
+}
 
 impl From<Unreadable> for Error {
     fn from(error: Unreadable) -> Self {

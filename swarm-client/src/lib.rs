@@ -58,11 +58,11 @@ pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
 pub use log::LogTiles;
 pub use operating::{
-    ActsAnswer, AgendaAnswer, AgendaItemAnswer, ApplicationsAnswer, CommitteeFilingAnswer,
-    CommitteeStatusAnswer, FineItemAnswer, GeneratedBriefs, ListedCommitteeMember, LogStatusAnswer,
-    MailStatusAnswer, MessagesAnswer, MissingMemberAnswer, NextStepAnswer, OperatorClient,
-    QueuedMessage, ReceivedApplication, ScheduledWindowAnswer, SessionStatusAnswer, StatusAnswer,
-    WebhookDelivery, WebhookState, WebhooksAnswer,
+    ActsAnswer, AgendaAnswer, AgendaItemAnswer, ApplicationsAnswer, CommitteeDayAnswer,
+    CommitteeFilingAnswer, CommitteeMemberAnswer, FineItemAnswer, GeneratedBriefsAnswer,
+    LogStatusAnswer, MailStatusAnswer, MessagesAnswer, MissingMemberAnswer, NextStepAnswer,
+    OperatorClient, QueuedMessage, ReceivedApplication, ScheduledWindowAnswer, SessionStatusAnswer,
+    StatusAnswer, WebhookDelivery, WebhookStatusAnswer, WebhooksAnswer,
 };
 pub use reading::path_segment;
 pub use swarm_core::audit::{Line, Lines, verify_take};

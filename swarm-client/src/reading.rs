@@ -7,7 +7,7 @@ use swarm_core::json::{Json, Object};
 use swarm_core::records::Record;
 use swarm_core::{Session, SessionId, TakeId};
 
-use crate::answers::{ServedTake, SessionsAnswer, answer_in, list, part};
+use crate::answers::{ServedTake, SessionsAnswer, list, part};
 use crate::connection::{Client, Credential};
 use crate::error::Error;
 
@@ -118,19 +118,19 @@ impl Client {
         }
         let memo = Memo { title, body, subject_id, session_id };
         let mut receipt = self.post("/api/swarm/memos", Credential::Bearer(token), &memo)?;
-        answer_in(&mut receipt, "memoId")
+        Ok(receipt.take_as("memoId")?)
     }
 }
 
 pub(crate) fn read_brief(fields: &mut Object) -> Result<Brief, Error> {
     Ok(Brief {
-        date: answer_in(fields, "date")?,
-        subject_id: answer_in(fields, "subjectId")?,
-        session_id: answer_in(fields, "sessionId")?,
-        created_at: answer_in(fields, "createdAt")?,
-        // With the digits of its numbers.
+        date: fields.take_as("date")?,
+        subject_id: fields.take_as("subjectId")?,
+        session_id: fields.take_as("sessionId")?,
+        created_at: fields.take_as("createdAt")?,
+        // Not deserialized: that would lose the digits of its numbers.
         body: fields.take("body").unwrap_or(Json::Null),
-        id: answer_in(fields, "id")?,
+        id: fields.take_as("id")?,
     })
 }
 

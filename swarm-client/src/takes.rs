@@ -1,11 +1,11 @@
 //! Takes: signing and submitting.
 
 use swarm_core::domain::{Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signed, Stance, Weights};
-use swarm_core::json::{self, Json};
+use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{Entropy, MemberId, Session, SystemEntropy, TakeDraft, TakeId};
 
-use crate::answers::{DiagnosisAnswer, PreflightAnswer, answer, answer_in};
+use crate::answers::{DiagnosisAnswer, PreflightAnswer, answer};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, Refused, unreadable};
 
@@ -148,8 +148,8 @@ impl Client {
         let is_signed = received.header("signature").is_some();
         let receipt = received.printed().filter(|_| is_signed);
         let entry = received.header("swarm-entry").and_then(|entry| entry.parse().ok()).map(Seq);
-        let filed = |mut fields, salt| {
-            answer_in(&mut fields, "recommendationId").map(|id| SubmittedTake { id, salt })
+        let filed = |mut fields: Object, salt| {
+            Ok::<_, Error>(SubmittedTake { id: fields.take_as("recommendationId")?, salt })
         };
         let outcome = match received.refused() {
             None => {

@@ -85,7 +85,7 @@ pub struct QueuedMessage {
 #[non_exhaustive]
 pub struct WebhooksAnswer {
     /// The webhooks.
-    pub webhooks: Vec<WebhookState>,
+    pub webhooks: Vec<WebhookStatusAnswer>,
     /// The deliveries, the newest first.
     pub deliveries: Vec<WebhookDelivery>,
     /// The `before` of the next page, when there is more.
@@ -95,7 +95,7 @@ pub struct WebhooksAnswer {
 /// The state of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
-pub struct WebhookState {
+pub struct WebhookStatusAnswer {
     /// Its URL.
     pub url: String,
     /// Whether the last of its deliveries failed.

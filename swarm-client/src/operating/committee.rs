@@ -10,7 +10,7 @@ use swarm_core::domain::{Day, Lens, Name, SubjectId};
 use swarm_core::json::Object;
 
 use super::{NoFields, OperatorClient};
-use crate::answers::{answer, answer_in};
+use crate::answers::answer;
 use crate::error::{Error, unreadable};
 
 /// The daily committee.
@@ -19,8 +19,8 @@ impl OperatorClient<'_> {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn committee_members(&self) -> Result<Vec<ListedCommitteeMember>, Error> {
-        answer_in(&mut self.get("/api/ic/admin/members")?.into_object(), "members")
+    pub fn committee_members(&self) -> Result<Vec<CommitteeMemberAnswer>, Error> {
+        Ok(self.get("/api/ic/admin/members")?.into_object().take_as("members")?)
     }
 
     /// Creates a member of the committee. Returns its API key, which is shown this once.
@@ -85,7 +85,7 @@ impl OperatorClient<'_> {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn generate_briefs(&self, order: &GenerationOrder) -> Result<GeneratedBriefs, Error> {
+    pub fn generate_briefs(&self, order: &GenerationOrder) -> Result<GeneratedBriefsAnswer, Error> {
         answer(self.post_ic("/briefs", order)?)
     }
 
@@ -113,7 +113,7 @@ impl OperatorClient<'_> {
 /// A member of the committee, as operators see it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
-pub struct ListedCommitteeMember {
+pub struct CommitteeMemberAnswer {
     /// The id.
     pub id: CommitteeMemberId,
     /// The name.
@@ -145,7 +145,7 @@ pub struct CommitteeFilingAnswer {
 /// The briefs that were generated.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
-pub struct GeneratedBriefs {
+pub struct GeneratedBriefsAnswer {
     /// The day.
     pub date: Day,
     /// The subject.

@@ -1,4 +1,4 @@
-//! Requests of operators, and their answers (API.md, 7).
+//! Requests of operators, and their answers (API.md, 7, 8.8 and 15).
 
 mod answers;
 mod committee;
@@ -17,18 +17,18 @@ use swarm_core::json::{Json, Object};
 use swarm_core::records::Record;
 use swarm_core::{MemberId, Session, SessionId, TakeId, Timestamp};
 
-use crate::answers::{ServedTake, answer, answer_in, part};
+use crate::answers::{ServedTake, answer, part};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 use crate::reading::{path_segment, read_brief};
 
 pub use answers::{
     ActsAnswer, ApplicationsAnswer, MessagesAnswer, QueuedMessage, ReceivedApplication,
-    WebhookDelivery, WebhookState, WebhooksAnswer,
+    WebhookDelivery, WebhookStatusAnswer, WebhooksAnswer,
 };
-pub use committee::{CommitteeFilingAnswer, GeneratedBriefs, ListedCommitteeMember};
+pub use committee::{CommitteeFilingAnswer, CommitteeMemberAnswer, GeneratedBriefsAnswer};
 pub use status::{
-    AgendaAnswer, AgendaItemAnswer, CommitteeStatusAnswer, FineItemAnswer, LogStatusAnswer,
+    AgendaAnswer, AgendaItemAnswer, CommitteeDayAnswer, FineItemAnswer, LogStatusAnswer,
     MailStatusAnswer, MissingMemberAnswer, NextStepAnswer, ScheduledWindowAnswer,
     SessionStatusAnswer, StatusAnswer,
 };
@@ -165,7 +165,7 @@ impl OperatorClient<'_> {
     }
 
     fn review(&self, act: &str, body: &impl Serialize) -> Result<MemberState, Error> {
-        answer_in(&mut self.post(&format!("/{act}"), body)?, "state")
+        Ok(self.post(&format!("/{act}"), body)?.take_as("state")?)
     }
 }
 
@@ -191,7 +191,7 @@ impl OperatorClient<'_> {
     ) -> Result<SubjectSnapshotId, Error> {
         let path = format!("/subjects/{}/snapshots", path_segment(subject.as_str()));
         let added = self.post(&path, snapshot)?.take("snapshot").unwrap_or(Json::Null);
-        answer_in(&mut added.into_object(), "id")
+        Ok(added.into_object().take_as("id")?)
     }
 
     /// Writes the regime of a day, or replaces it.
@@ -367,7 +367,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn retry_message(&self, message: MessageId) -> Result<QueuedMessage, Error> {
-        answer_in(&mut self.post(&format!("/outbox/{message}/retry"), &NoFields {})?, "message")
+        Ok(self.post(&format!("/outbox/{message}/retry"), &NoFields {})?.take_as("message")?)
     }
 
     /// Gives up a message that is not sent.
@@ -375,7 +375,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn cancel_message(&self, message: MessageId) -> Result<QueuedMessage, Error> {
-        answer_in(&mut self.post(&format!("/outbox/{message}/cancel"), &NoFields {})?, "message")
+        Ok(self.post(&format!("/outbox/{message}/cancel"), &NoFields {})?.take_as("message")?)
     }
 
     /// Queues a message that tests the delivery to an address.
@@ -384,7 +384,7 @@ impl OperatorClient<'_> {
     /// [`Error`], as of every call.
     pub fn test_mail(&self, address: impl Into<String>) -> Result<QueuedMessage, Error> {
         let address = MailAddress { address: address.into() };
-        answer_in(&mut self.post("/mail/test", &address)?, "message")
+        Ok(self.post("/mail/test", &address)?.take_as("message")?)
     }
 }
 
@@ -410,7 +410,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn test_webhook(&self, url: impl Into<String>) -> Result<WebhookDelivery, Error> {
-        answer_in(&mut self.post("/webhooks/test", &WebhookName { url: url.into() })?, "delivery")
+        Ok(self.post("/webhooks/test", &WebhookName { url: url.into() })?.take_as("delivery")?)
     }
 
     /// Queues a delivery again.
@@ -418,7 +418,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn retry_delivery(&self, delivery: DeliveryId) -> Result<WebhookDelivery, Error> {
-        answer_in(&mut self.post(&format!("/webhooks/{delivery}/retry"), &NoFields {})?, "delivery")
+        Ok(self.post(&format!("/webhooks/{delivery}/retry"), &NoFields {})?.take_as("delivery")?)
     }
 }
 

@@ -5,11 +5,13 @@ use swarm_core::domain::committee::CommitteeMemberId;
 use swarm_core::domain::{Day, Seq, SessionState, SubjectId};
 use swarm_core::{MemberId, SessionId, Timestamp};
 
-use super::WebhookState;
+use super::WebhookStatusAnswer;
 
 /// What waits for an operator, and how the server is.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+///
+/// What an answer does not have is empty or `None`: other versions of the service may leave it out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct StatusAnswer {
     /// Whether the server is ready.
@@ -25,7 +27,7 @@ pub struct StatusAnswer {
     /// The mail.
     pub mail: MailStatusAnswer,
     /// The webhooks.
-    pub webhooks: Vec<WebhookState>,
+    pub webhooks: Vec<WebhookStatusAnswer>,
     /// The windows of the schedule that are open and have no session, and the next three of each entry.
     pub schedule: Vec<ScheduledWindowAnswer>,
     /// When the certificate of the server expires, if it has one.
@@ -33,13 +35,18 @@ pub struct StatusAnswer {
     /// Why the briefs of the committee could not be exported the last time.
     pub export: Option<String>,
     /// Whether there is a mail server: without one, messages stay in the outbox.
+    #[serde(default = "yes")]
     pub mail_server: bool,
     /// How far the log is signed.
     pub log: LogStatusAnswer,
     /// The day of the committee, if there is one.
-    pub committee: Option<CommitteeStatusAnswer>,
+    pub committee: Option<CommitteeDayAnswer>,
     /// What needs an operator, what comes next, and what is fine.
     pub agenda: AgendaAnswer,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The state of a session that is not published.
@@ -91,7 +98,8 @@ pub struct NextStepAnswer {
 }
 
 /// The state of the mail.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct MailStatusAnswer {
     /// The number of messages that are still to be sent.
@@ -124,7 +132,8 @@ pub struct ScheduledWindowAnswer {
 }
 
 /// How far a log is signed.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct LogStatusAnswer {
     /// The number of entries.
@@ -138,7 +147,7 @@ pub struct LogStatusAnswer {
 /// The day of the committee.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
-pub struct CommitteeStatusAnswer {
+pub struct CommitteeDayAnswer {
     /// The day.
     pub date: Day,
     /// The deadline.
@@ -150,7 +159,8 @@ pub struct CommitteeStatusAnswer {
 }
 
 /// What an operator should know, as sentences.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct AgendaAnswer {
     /// What needs an operator: the store first, then what is due longest.

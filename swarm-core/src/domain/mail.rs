@@ -9,7 +9,7 @@ use super::{Contact, MemberId, MessageId, Timestamp};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mail {
     /// The contact that the member gave, unchanged.
-    #[serde(with = "contact_or_null")]
+    #[serde(with = "contact_or_null", default = "Contact::erased")]
     pub to: Contact,
     /// The subject line.
     pub subject: String,

@@ -154,17 +154,17 @@ pub struct Webhook {
     pub seq: Seq,
     /// The last notice.
     pub notice: NoticeId,
-    /// The sessions whose closing it was told, until their deadlines have passed.
+    /// The sessions for which `session.closing` was queued, until their deadlines have passed.
     #[serde(default)]
     pub closing: Vec<ToldClosing>,
 }
 
-/// A session whose closing a webhook was told.
+/// A session for which the event `session.closing` was queued for a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldClosing {
     /// The session.
     pub session: SessionId,
-    /// Its deadline, as the webhook was told.
+    /// Its deadline at that time.
     pub deadline: Timestamp,
 }
 

@@ -27,13 +27,12 @@ mod fields;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use self::fields::{
     contact, contact_if_any, digest_if_any, hash, hash_if_any, key_if_any, object, object_if_any,
     present, revision, text, time, time_if_any, whole, whole_if_any,
 };
-use crate::domain::json::{self, Json, NotJson, Object};
+use crate::domain::json::{self, Json, Mismatch, NotJson, Object};
 use crate::domain::{
     Body, Bucket, Confidence, Consensus, Day, Declaration, Digest, Figures, Invalid, Lens, Member,
     MemberId, MemberState, Message, Method, Name, Note, Outcome, Question, Quote, Roster, Salt,
@@ -81,9 +80,9 @@ impl From<Invalid> for Unreadable {
     }
 }
 
-impl From<serde::de::value::Error> for Unreadable {
-    fn from(error: serde::de::value::Error) -> Self {
-        Self(error.to_string())
+impl From<Mismatch> for Unreadable {
+    fn from(mismatch: Mismatch) -> Self {
+        Self(mismatch.to_string())
     }
 }
 
@@ -205,7 +204,7 @@ pub fn read_snapshot(
 ) -> Result<Snapshot, Unreadable> {
     Ok(Snapshot {
         figures: read_figures(fields, declaration)?,
-        weights: part(fields, "weights")?,
+        weights: fields.take_as("weights")?,
         quotes: present("quotes", fields.list_if_any("quotes", quote)?)?,
         original: digest_if_any(fields, "digest")?,
     })
@@ -219,8 +218,8 @@ pub(super) fn read_figures(
     let consensus = object_if_any(fields, "consensus");
     Ok(Figures {
         aggregated_at: time(fields, "aggregatedAt")?,
-        participation: part(fields, "participation")?,
-        quorum: part(fields, "quorum")?,
+        participation: fields.take_as("participation")?,
+        quorum: fields.take_as("quorum")?,
         stances: stances(object(fields, "stances")?, declaration)?,
         consensus: consensus.map(|fields| read_consensus(fields, declaration)).transpose()?,
     })
@@ -253,12 +252,6 @@ fn read_consensus(mut fields: Object, declaration: &Declaration) -> Result<Conse
         confidence: fields.number("confidence")?,
         method: method.map(|name| Method::parse(&name)).transpose()?,
     })
-}
-
-/// Takes a field of a type that `serde` reads. A field that is absent is `null`.
-fn part<T: DeserializeOwned>(fields: &mut Object, field: &'static str) -> Result<T, Unreadable> {
-    let value = T::deserialize(fields.take(field).unwrap_or(Json::Null));
-    value.map_err(|error| Unreadable(format!("{field}: {error}")))
 }
 
 fn quote(entry: Json) -> Result<Quote, Invalid> {

@@ -1,5 +1,5 @@
 //! Round trips of records through their texts.
-#![allow(clippy::unwrap_used, reason = "a test panics")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test panics")]
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use swarm_core::domain::committee::{
 };
 use swarm_core::domain::{
     Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState, Message, MessageId, Name,
-    PublicKey, Revision, SecretHash, SessionDraft, SubjectId,
+    PublicKey, Revision, SecretHash, SessionDraft, SubjectId, Webhook,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::KeyPair;
@@ -164,6 +164,38 @@ fn names_round_trip() {
         assert_eq!(state.to_string().parse(), Ok(state));
     }
     assert!("Queued".parse::<MailState>().is_err() && "".parse::<Collection>().is_err());
+}
+
+/// The texts that stores and dumps keep: a change of them is a new layout.
+#[test]
+fn texts_of_derived_records_stay() {
+    let mail = r#""to":"ada@test.example","subject":"Hello","body":"Text""#;
+    let rest = r#""state":"queued","queuedAt":"2026-11-21T09:00:00.000Z","sentAt":null,"attempts":0,"lastError":null,"dueAt":"2026-11-21T09:00:00.000Z""#;
+    is_text_of::<Message>(&format!(r#"{{"id":1,{mail},{rest}}}"#));
+    let more = r#""memberId":"ada","occasion":"welcome""#;
+    is_text_of::<Message>(&format!(r#"{{"id":1,{mail},{rest},{more}}}"#));
+    is_text_of::<Message>(&format!(r#"{{"id":1,"to":null,"subject":"","body":"",{rest}}}"#));
+    is_text_of::<Webhook>(
+        r#"{"url":"https://a.example","log":1,"seq":2,"notice":3,"closing":[{"session":4,"deadline":"2026-11-21T09:00:00.000Z"}]}"#,
+    );
+    let without = r#"{"url":"https://a.example","log":1,"seq":2,"notice":3}"#;
+    assert_eq!(Webhook::from_text(without).map(|webhook| webhook.closing), Ok(vec![]));
+    is_text_of::<CommitteeDay>(
+        r#"{"date":"2026-11-21","subject":null,"generation":null,"synthesis":null}"#,
+    );
+    is_text_of::<CommitteeDay>(
+        r#"{"date":"2026-11-21","subject":"aurora","generation":{"subject_id":"aurora","withdrawn":1,"deadline":"2026-11-21T23:25:00.000Z","generated_at":"2026-11-21T22:45:00.000Z","briefs":2},"synthesis":"Calm."}"#,
+    );
+    is_text_of::<CommitteeBrief>(
+        r#"{"member_id":"ada","generated_at":"2026-11-21T22:45:00.000Z","head":"{","tail":"}"}"#,
+    );
+    let unreadable = CommitteeDay::from_text(r#"{"date":7}"#).map_err(|error| error.to_string());
+    assert_eq!(unreadable, Err("no record: date must be a string".to_owned()));
+}
+
+fn is_text_of<R: Record + Debug>(text: &str) {
+    let record = R::from_text(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(record.to_text(), text);
 }
 
 /// Asserts that a record round-trips, and that no truncated text is a record.

@@ -111,3 +111,34 @@ fn briefs_are_escaped_and_keep_their_values() {
     let (_program, user) = desk();
     assert_eq!(ended(&user, &service.url, &["member", "brief", "1"]).json(), answer);
 }
+
+/// Each text of a status that is not one of a few.
+#[test]
+fn status_is_escaped() {
+    let (_program, user) = desk();
+    let item =
+        json!({ "code": HOSTILE, "at": null, "by": HOSTILE, "message": HOSTILE, "sessionId": 1 });
+    let status = json!({
+        "ready": false, "warnings": [HOSTILE], "applications": 0, "members": 0, "mail": {},
+        "sessions": [{
+            "id": 1, "date": "2026-11-21", "subjectId": HOSTILE, "state": "collecting", "filed": 0,
+            "missing": [{ "memberId": HOSTILE, "name": HOSTILE }], "next": { "act": HOSTILE, "by": HOSTILE },
+        }],
+        "webhooks": [{ "url": HOSTILE, "failing": true }],
+        "schedule": [{
+            "subjectId": HOSTILE, "at": "2026-11-21T10:00:00Z", "local": HOSTILE, "timezone": HOSTILE,
+            "skipped": HOSTILE,
+        }],
+        "log": { "size": 0 }, "agenda": { "needs": [item] },
+    });
+    let service = ScriptedService::answering(&status.to_string());
+    let shown = ended(&user, &service.url, &["admin", "status"]).out;
+    // Of the item, the session with its step and its member, the webhook, the window and the warning.
+    assert_eq!(shown.matches(r"\u001b[2J").count(), 1 + 3 + 2 + 1 + 4 + 1, "{shown}");
+    assert!(!ended(&user, &service.url, &["admin", "status", "--json"]).out.is_empty());
+
+    // A service that says less.
+    let service = ScriptedService::answering("{}");
+    let shown = ended(&user, &service.url, &["admin", "status"]).out;
+    assert!(shown.starts_with("needs you: nothing\napplications that wait: 0\n"), "{shown}");
+}

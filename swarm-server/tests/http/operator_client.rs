@@ -156,7 +156,7 @@ fn operator_runs_a_session() {
     let take = desk.client.submit(&token, &take).unwrap().id;
     let withheld = operator.withhold(take, note("It names a client.")).unwrap();
     let ServedTake::Withheld(withheld) = withheld else { panic!("{withheld:?}") };
-    assert_eq!(withheld.withheld.note, "It names a client.");
+    assert_eq!(withheld.mark.note, "It names a client.");
     assert!(operator.restore(take, None).unwrap().open().is_some());
 
     for state in [SessionState::WindowClosed, SessionState::Aggregated, SessionState::Published] {

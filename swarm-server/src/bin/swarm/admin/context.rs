@@ -20,8 +20,7 @@ use crate::secrets::{read_secret, trimmed_secret};
 #[serde(rename_all = "camelCase", default)]
 struct Contexts {
     in_use: Option<String>,
-    #[serde(rename = "contexts")]
-    by_name: BTreeMap<String, Context>,
+    contexts: BTreeMap<String, Context>,
 }
 
 /// A service, and an operator's token there.
@@ -46,7 +45,7 @@ impl Contexts {
     fn get(&self, name: &str) -> Result<&Context, CommandError> {
         let known = "swarm admin context list shows those there are";
         let absent = || CommandError::Usage(format!("no context {name:?}; {known}"));
-        self.by_name.get(name).ok_or_else(absent)
+        self.contexts.get(name).ok_or_else(absent)
     }
 }
 
@@ -147,7 +146,7 @@ pub(super) fn run(access: &Access, output: Output, verb: ContextVerb) -> Result<
             let absent = || CommandError::Credential("give --token-file FILE".to_owned());
             let token = given_token(access)?.ok_or_else(absent)?;
             let url = client(access, &url)?.url().to_owned();
-            contexts.by_name.insert(name.clone(), Context { url, token });
+            contexts.contexts.insert(name.clone(), Context { url, token });
             let is_in_use = *contexts.in_use.get_or_insert_with(|| name.clone()) == name;
             contexts.write()?;
             if is_in_use {
@@ -170,7 +169,7 @@ pub(super) fn run(access: &Access, output: Output, verb: ContextVerb) -> Result<
                 let (name, url) = (Json::from(&**name), Json::from(&*context.url));
                 Json::from([("name", name), ("url", url), ("inUse", in_use)])
             };
-            let rows = contexts.by_name.iter().map(row).collect();
+            let rows = contexts.contexts.iter().map(row).collect();
             output.rows(&Json::List(rows), "", &["name", "url", "inUse"])
         }
     }

@@ -26,13 +26,13 @@ fn text(status: &StatusAnswer) -> String {
         format!("sessions: {}", status.sessions.len()),
     ]);
     lines.extend(status.sessions.iter().map(session));
-    let (mail, server) = (&status.mail, status.mail_server);
+    let mail = &status.mail;
     lines.push(format!(
         "mail: {} queued, {} failed, {} undeliverable{}",
         mail.queued,
         mail.failed,
         mail.undeliverable,
-        if server { "" } else { "; there is no mail server" }
+        if status.mail_server { "" } else { "; there is no mail server" }
     ));
     lines.extend(status.webhooks.iter().map(|webhook| {
         let state = if webhook.failing { "failing" } else { "well" };

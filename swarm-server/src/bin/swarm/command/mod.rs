@@ -11,7 +11,7 @@ pub(crate) use output::{
 };
 pub(crate) use private_files::{
     check_name, configuration_folder, create_private, read_private, read_private_json,
-    replace_private,
+    read_private_object, replace_private,
 };
 pub(crate) use progress::Progress;
 pub(crate) use shell::{flag, shell_word};

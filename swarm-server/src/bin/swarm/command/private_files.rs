@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use swarm_core::json::Json;
+use swarm_core::json::{Json, Object};
 
 use crate::failure::CommandError;
 use crate::secrets::read_secret;
@@ -45,19 +45,28 @@ pub(crate) fn read_private(path: &Path) -> Result<Option<String>, CommandError> 
     Ok(Some(read_secret(path)?))
 }
 
-/// The content of a file of JSON; `None` where there is no file.
+/// Reads a file of JSON as a `T`; `None` where there is no file.
 ///
 /// # Errors
-/// [`CommandError::Refused`] as of [`read_private`], and when the file has other content.
+/// [`CommandError::Refused`] as of [`read_private`], and when the content is not a `T`. It names the file.
 pub(crate) fn read_private_json<T: DeserializeOwned>(
     path: &Path,
 ) -> Result<Option<T>, CommandError> {
-    let broken = |error: &dyn std::fmt::Display| {
-        CommandError::Refused(format!("{}: {error}", path.display()))
-    };
-    let Some(text) = read_private(path)? else { return Ok(None) };
-    let json = Json::read(text.as_bytes()).map_err(|error| broken(&error))?;
-    T::deserialize(json).map(Some).map_err(|error| broken(&error))
+    let content = read_private_object(path)?.map(|object| T::deserialize(Json::Object(object)));
+    content.transpose().map_err(|error| in_file(path, &error))
+}
+
+/// Reads a file with a JSON object; `None` where there is no file.
+///
+/// # Errors
+/// [`CommandError::Refused`] as of [`read_private`], and when the content is no JSON. It names the file.
+pub(crate) fn read_private_object(path: &Path) -> Result<Option<Object>, CommandError> {
+    let json = read_private(path)?.map(|text| Json::read(text.as_bytes()));
+    Ok(json.transpose().map_err(|error| in_file(path, &error))?.map(Json::into_object))
+}
+
+fn in_file(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
+    CommandError::Refused(format!("{}: {error}", path.display()))
 }
 
 /// Creates a file that must not exist yet.

@@ -11,7 +11,7 @@ use swarm_core::json::{self, Json};
 use swarm_core::proof::{canonical, hex};
 use swarm_core::{Submission, TakeId};
 
-use crate::command::{read_private_json, replace_private};
+use crate::command::{read_private_json, read_private_object, replace_private};
 use crate::failure::CommandError;
 
 /// The path that takes are sent to, at the root of a service.
@@ -62,17 +62,10 @@ pub(super) enum Receipt {
     Fails(String),
 }
 
-impl KeptTake {
-    /// The take with this id that was sent as this text. What is kept of it already stays.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub(super) fn of(folder: &Path, id: TakeId, sent: &str) -> Result<Self, CommandError> {
-        let digest = Digest::of(sent.as_bytes());
-        let (start, _) = digest.as_bytes().split_at(8);
-        let path = folder.join(format!("take-{id}-{}.json", hex(start)));
-        let content = read_private_json(&path)?.unwrap_or_else(|| Content {
-            take_id: id,
+impl Content {
+    fn new(take_id: TakeId, sent: &str) -> Self {
+        Self {
+            take_id,
             sent: sent.to_owned(),
             sent_to: None,
             public_key: None,
@@ -80,7 +73,24 @@ impl KeptTake {
             entry: None,
             receipt: None,
             proof: None,
-        });
+        }
+    }
+}
+
+impl KeptTake {
+    /// The take with this id that was sent as this text. What else is kept of it already stays.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(super) fn of(folder: &Path, id: TakeId, sent: &str) -> Result<Self, CommandError> {
+        let digest = Digest::of(sent.as_bytes());
+        let (start, _) = digest.as_bytes().split_at(8);
+        let path = folder.join(format!("take-{id}-{}.json", hex(start)));
+        let new = Content::new(id, sent);
+        let content = match read_private_json(&path)? {
+            Some(kept) => Content { take_id: new.take_id, sent: new.sent, ..kept },
+            None => new,
+        };
         Ok(Self { path, content })
     }
 
@@ -107,7 +117,13 @@ impl KeptTake {
     /// # Errors
     /// If it cannot be written.
     pub(super) fn write(&self) -> Result<(), CommandError> {
-        replace_private(&self.path, &json::write(&self.content))
+        // What another version keeps in the file stays.
+        let mut fields = read_private_object(&self.path)?.unwrap_or_default();
+        let content = Json::read(json::write(&self.content).as_bytes());
+        for (name, value) in content.unwrap_or(Json::Null).into_object().members() {
+            fields.set(name, value.clone());
+        }
+        replace_private(&self.path, &json::write(&fields))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -234,5 +250,31 @@ impl KeptTake {
         };
         let other = expected.iter().find(is_other);
         Ok(other.map(|(name, _)| format!("the log's entry has another {name}")))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test panics")]
+mod tests {
+    use super::*;
+
+    /// A file as 0.3.0 wrote it, and a field of a later version.
+    #[test]
+    fn file_of_another_version_is_read_and_keeps_what_it_has() {
+        const KEPT: &str = r#"{"takeId":7,"sent":"{}","sentTo":"/desk/api/swarm/submit","publicKey":"gTl3Dqh9F19Wo1Rmw0x+zMuNipG07jeiXfYPW4/Js5Q=","salt":"MDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDA=","entry":9,"receipt":"HTTP/1.1 201 Created","later":{"a":[1.50]}}"#;
+        let folder = tempfile::tempdir().unwrap();
+        replace_private(&folder.path().join("take-7-0011223344556677.json"), KEPT).unwrap();
+        let [mut take] = <[_; 1]>::try_from(KeptTake::all(folder.path()).unwrap()).ok().unwrap();
+        assert_eq!((take.id(), take.sent(), take.proof()), (TakeId(7), "{}", None));
+        assert!(take.public_key().is_some() && take.content.salt.is_some());
+        take.set_proof("a proof".to_owned());
+        take.write().unwrap();
+        let written = std::fs::read_to_string(take.path()).unwrap();
+        let expected = KEPT.strip_suffix('}').unwrap().to_owned() + r#","proof":"a proof"}"#;
+        assert_eq!(written.trim_end(), expected);
+
+        replace_private(take.path(), r#"{"takeId":7}"#).unwrap();
+        let error = KeptTake::all(folder.path()).err().unwrap().to_string();
+        assert!(error.ends_with("take-7-0011223344556677.json: sent is missing"), "{error}");
     }
 }
