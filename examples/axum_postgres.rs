@@ -372,11 +372,13 @@ async fn follow_all(database: &Config, site: &Site) -> Outcome<()> {
 /// whether there were any.
 async fn follow_page(client: &mut Client, desk: &Tenant) -> Outcome<bool> {
     let id = desk.id().as_str();
-    let row = client.query_opt("SELECT cursor FROM cursors WHERE desk = $1", &[&id]).await?;
-    let cursor = row.map_or(Ok(Cursor::START), |row| row.get::<_, &str>(0).parse())?;
-    let followed = desk.follow_log(cursor, 100).await?;
+    let start = "INSERT INTO cursors VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    client.execute(start, &[&id, &Cursor::START.to_string()]).await?;
+    // The lock of the row lets one process at a time handle entries.
     let transaction = client.transaction().await?;
-    let next = match followed {
+    let select = "SELECT cursor FROM cursors WHERE desk = $1 FOR UPDATE";
+    let cursor = transaction.query_one(select, &[&id]).await?.get::<_, &str>(0).parse()?;
+    let next = match desk.follow_log(cursor, 100).await? {
         Follow::Page(page) if page.entries.is_empty() && page.next == cursor => return Ok(false),
         Follow::Page(page) => {
             for entry in &page.entries {
@@ -399,7 +401,7 @@ async fn follow_page(client: &mut Client, desk: &Tenant) -> Outcome<bool> {
             Cursor { log, ..Cursor::START }
         }
     };
-    let put = "INSERT INTO cursors VALUES ($1, $2) ON CONFLICT (desk) DO UPDATE SET cursor = excluded.cursor";
+    let put = "UPDATE cursors SET cursor = $2 WHERE desk = $1";
     transaction.execute(put, &[&id, &next.to_string()]).await?;
     transaction.commit().await?;
     Ok(true)
