@@ -186,7 +186,7 @@ pub struct DiagnosisAnswer {
 pub struct CodedMessage {
     /// The code, such as `trailing-newline`.
     pub code: String,
-    /// What it is and how to fix it, for people.
+    /// The mistake or the warning, and how to correct the request, for people.
     pub message: String,
 }
 

@@ -152,7 +152,7 @@ struct Standing<'a> {
     /// The text of that rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// The revision of the next take of the member, counted from 1; null once it has filed as many as it may.
+    /// The revision that the next take of the member would have, from 1; null if the member has no takes left there.
     revision: Option<Revision>,
     /// The number of takes that the member may still file there, that one included.
     #[cfg_attr(feature = "schema", schemars(range(max = 5)))]
