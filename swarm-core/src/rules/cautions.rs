@@ -3,28 +3,75 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::takes_may_come;
 use crate::domain::{MemberId, Session, SessionState, Timestamp};
 
+/// What a caution is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CautionCode {
+    /// The deadline has passed already.
+    DeadlinePast,
+    /// The deadline comes earlier, while takes may come.
+    DeadlineEarlier,
+    /// The session is aggregated while takes may come.
+    WindowOpen,
+    /// The quorum is more than the members that the roster expects.
+    QuorumUnreachable,
+    /// The session is aggregated, and misses its quorum.
+    QuorumMissed,
+    /// Members whom the session expects have not filed.
+    NotFiled,
+    /// The takes of a blind session are opened.
+    OpensSealed,
+    /// The change cannot be undone.
+    Irreversible,
+}
+
+impl CautionCode {
+    /// The codes of a change that ends the filing of takes before its time.
+    pub const EARLY: &[Self] = &[Self::WindowOpen, Self::DeadlineEarlier];
+
+    /// Its text, which never changes.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DeadlinePast => "deadline-past",
+            Self::DeadlineEarlier => "deadline-earlier",
+            Self::WindowOpen => "window-open",
+            Self::QuorumUnreachable => "quorum-unreachable",
+            Self::QuorumMissed => "quorum-missed",
+            Self::NotFiled => "not-filed",
+            Self::OpensSealed => "opens-sealed",
+            Self::Irreversible => "irreversible",
+        }
+    }
+}
+
+impl Serialize for CautionCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 /// A caution: a code, and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Caution {
-    /// A stable word.
-    pub code: &'static str,
+    /// What it is about.
+    pub code: CautionCode,
     /// What happens, on one line.
     pub message: String,
 }
 
 impl Caution {
-    fn new(code: &'static str, message: impl Into<String>) -> Self {
+    fn new(code: CautionCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
     /// A change that cannot be undone; `what` says what happens.
     pub fn irreversible(what: impl Into<String>) -> Self {
-        Self::new("irreversible", what)
+        Self::new(CautionCode::Irreversible, what)
     }
 }
 
@@ -120,10 +167,11 @@ impl ChangedSession<'_> {
                 Some(from) => format!("the deadline moves from {from} to {to}, which is earlier"),
                 None => format!("the session gets a deadline, {to}"),
             };
-            return Some(Caution::new("deadline-earlier", message));
+            return Some(Caution::new(CautionCode::DeadlineEarlier, message));
         }
-        (to <= self.now)
-            .then(|| Caution::new("deadline-past", format!("the deadline, {to}, has passed")))
+        (to <= self.now).then(|| {
+            Caution::new(CautionCode::DeadlinePast, format!("the deadline, {to}, has passed"))
+        })
     }
 
     fn of_quorum(&self) -> Option<Caution> {
@@ -136,7 +184,7 @@ impl ChangedSession<'_> {
         let expected = roster.expected().count();
         let is_reachable = usize::try_from(quorum).is_ok_and(|quorum| quorum <= expected);
         let message = format!("the quorum is {quorum}, and {expected} are expected");
-        (!is_reachable).then(|| Caution::new("quorum-unreachable", message))
+        (!is_reachable).then(|| Caution::new(CautionCode::QuorumUnreachable, message))
     }
 
     fn of_aggregation(&self) -> Vec<Caution> {
@@ -148,15 +196,15 @@ impl ChangedSession<'_> {
                 None => "the window has no deadline".to_owned(),
             };
             let message = format!("{open}: takes that are filed later do not count");
-            cautions.push(Caution::new("window-open", message));
+            cautions.push(Caution::new(CautionCode::WindowOpen, message));
         }
         if let Some(required) = self.after.quorum.filter(|required| !self.is_met(*required)) {
             let message = format!("the quorum of {required} is missed");
-            cautions.push(Caution::new("quorum-missed", message));
+            cautions.push(Caution::new(CautionCode::QuorumMissed, message));
         }
         if self.before.is_some_and(Session::is_sealed) && !self.authors.is_empty() {
             let message = format!("the takes of {} members are opened", self.authors.len());
-            cautions.push(Caution::new("opens-sealed", message));
+            cautions.push(Caution::new(CautionCode::OpensSealed, message));
         }
         cautions.push(Caution::irreversible("the snapshot is written once"));
         cautions
@@ -177,6 +225,6 @@ impl ChangedSession<'_> {
             names.push(format!("{} more", missing.len() - MAX_NAMED));
         }
         let message = format!("not filed yet: {}", names.join(", "));
-        (!missing.is_empty()).then(|| Caution::new("not-filed", message))
+        (!missing.is_empty()).then(|| Caution::new(CautionCode::NotFiled, message))
     }
 }

@@ -1,11 +1,14 @@
-//! Commands of operators: how `swarm admin` gives a request of the API its fields (API.md, 13.3).
+//! Commands of operators: how `swarm admin` gives a request of the API its fields (API.md, 13.3), and what the console
+//! says of it (API.md, 14).
 //!
-//! A command is declared in the row of its route, so that an act of operators gets its verb where it gets its path. Its
+//! A command is declared in the row of its route, so that an act of operators gets its verb and its form where it gets its
+//! path. Its
 //! arguments are the parameters of the path and the fields of the body, as the schema of the body describes them; the row says
 //! only what is different. The texts are templates, in which `{name}` stands for an argument, or for a member of the answer.
 
 use swarm_core::domain::Method;
 use swarm_core::json::{Json, Object};
+use swarm_core::rules::CautionCode;
 
 /// A verb of `swarm admin` that sends one request, or one for each of several members.
 #[derive(Clone, Debug)]
@@ -29,8 +32,15 @@ pub struct Command {
     pub done: String,
     /// What is done instead where an argument has this text.
     pub done_where: Option<(&'static str, &'static str, &'static str)>,
-    /// The codes of the cautions because of which it asks first.
-    pub asks: &'static [&'static str],
+    /// The codes of the cautions because of which a person is asked first: to say yes, and in the console to give the token
+    /// again.
+    pub asks: &'static [CautionCode],
+    /// What the console says of it.
+    pub(crate) form: FormTexts,
+    /// When the console shows first what would change.
+    pub(crate) preview: Preview,
+    /// Whether the console asks for the token because of the cautions.
+    pub(crate) wants_proof: bool,
     /// The command that comes next.
     pub next: Option<&'static str>,
     /// The columns of the answer, where it is a row of a table.
@@ -39,6 +49,27 @@ pub struct Command {
     pub awaited: Option<&'static str>,
     /// What the schema of the body does not say.
     exceptions: Exceptions,
+}
+
+/// What the console says of a change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FormTexts {
+    /// The label of the button.
+    pub(crate) button: &'static str,
+    /// The message after the change.
+    pub(crate) done: &'static str,
+    /// Whether something is gone or void afterwards. Its button is never filled.
+    pub(crate) is_destructive: bool,
+}
+
+/// When the console shows first what would change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Preview {
+    #[default]
+    Never,
+    /// If there is a caution.
+    Cautioned,
+    Always,
 }
 
 /// An argument of a command: a field of the body, or a parameter of the path.
@@ -150,6 +181,9 @@ impl Command {
             done: done.into(),
             done_where: None,
             asks: &[],
+            form: FormTexts::default(),
+            preview: Preview::Never,
+            wants_proof: true,
             next: None,
             row: None,
             awaited: None,
@@ -182,14 +216,35 @@ impl Command {
         Self { done_where: Some((field, text, done)), ..self }
     }
 
-    /// Asks first if there is a caution with one of these codes.
-    pub(crate) fn asks(self, asks: &'static [&'static str]) -> Self {
-        Self { asks, ..self }
+    /// Asks first if there is a caution with one of these codes, and shows what would change.
+    pub(crate) fn asks(self, asks: &'static [CautionCode]) -> Self {
+        Self { asks, preview: Preview::Always, ..self }
+    }
+
+    /// Asks for a yes alone in the console, not for the token.
+    pub(crate) fn without_proof(self) -> Self {
+        Self { wants_proof: false, ..self }
+    }
+
+    /// Sets the label of the button, and the message after the change.
+    pub(crate) fn form(self, button: &'static str, done: &'static str) -> Self {
+        let is_destructive = self.form.is_destructive;
+        Self { form: FormTexts { button, done, is_destructive }, ..self }
+    }
+
+    /// Says that something is gone or void afterwards.
+    pub(crate) fn destructive(self) -> Self {
+        Self { form: FormTexts { is_destructive: true, ..self.form }, ..self }
+    }
+
+    /// Sets when the console shows first what would change.
+    pub(crate) fn shown_first(self, preview: Preview) -> Self {
+        Self { preview, ..self }
     }
 
     /// Asks first: the change cannot be undone.
     pub(crate) fn irreversible(self) -> Self {
-        self.asks(&["irreversible"])
+        self.asks(&[CautionCode::Irreversible])
     }
 
     pub(crate) fn about(self, target: &'static str) -> Self {

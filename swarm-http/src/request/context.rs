@@ -8,12 +8,11 @@ use bytes::Bytes;
 use http::Extensions;
 use http::HeaderMap;
 use swarm_core::domain::{
-    Actor, Attribution, DeliveryId, Form, Invalid, MemberId, MemoId, MessageId, NoteAlone, Noted,
-    SessionId, SubjectId, TakeId, TokenHash,
+    Actor, DeliveryId, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId, TakeId,
+    TokenHash,
 };
-use swarm_core::json::{Json, Object};
+use swarm_core::json::Json;
 use swarm_core::proof::ApiKey;
-use swarm_core::rules::shape_fault;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
 use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
@@ -149,96 +148,12 @@ impl RequestContext {
         self.served.config().public_url().unwrap_or_else(|| self.origin())
     }
 
-    /// The members of the body's object.
-    pub(crate) fn fields(&mut self) -> Object {
-        std::mem::replace(&mut self.body, Json::Null).into_object()
-    }
-
-    /// Reads the body of a member's request. The error for a body without fields at the top level, such as an array, says so.
-    pub(crate) fn member_fields<T>(
-        &mut self,
-        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-    ) -> Result<T, ApiError> {
-        let read = read(&mut self.fields());
-        let fault = |invalid: Invalid| self.shape_fault(&invalid).unwrap_or(invalid);
-        Ok(read.map_err(fault).map_err(Refusal::InvalidRequest)?)
-    }
-
-    /// The fault of a body that lacks a field because it has none at the top level.
-    fn shape_fault(&self, invalid: &Invalid) -> Option<Invalid> {
-        let is_missing = *invalid == Invalid::missing(invalid.field);
-        let body = is_missing.then(|| Json::read(&self.bytes).ok()).flatten()?;
-        shape_fault(&body, invalid.field)
-    }
-
-    /// Reads the body of an operator's request.
-    pub(crate) fn operator_fields<T>(
-        &mut self,
-        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-    ) -> Result<T, ApiError> {
-        Ok(self.object(read).map_err(Refusal::InvalidRequest)?)
-    }
-
-    /// Like [`operator_fields`](Self::operator_fields), for a change of a session: also who makes it, and the note.
-    pub(crate) fn attributed<T: Form>(&mut self) -> Result<(T, Attribution), ApiError> {
-        let by = self.by()?.clone();
-        let Noted { note, request } = self.operator_fields(Noted::read)?;
-        Ok((request, Attribution { by, note }))
-    }
-
-    /// Who makes a change, and the note, which is the only field of the request.
-    pub(crate) fn attribution(&mut self) -> Result<Attribution, ApiError> {
-        let by = self.by()?.clone();
-        let NoteAlone { note } = self.operator_fields(NoteAlone::read)?;
-        Ok(Attribution { by, note })
-    }
-
     /// The calling operator.
     pub(crate) fn by(&self) -> Result<&Actor, ApiError> {
         match &self.credential {
             Credential::Operator(name) => Ok(name),
             _ => Err(Refusal::MissingAdminToken.into()),
         }
-    }
-
-    /// Like [`operator_fields`](Self::operator_fields), for the committee's operations.
-    pub(crate) fn committee_operator_fields<T>(
-        &mut self,
-        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-    ) -> Result<T, ApiError> {
-        Ok(self.object(read).map_err(CommitteeRefusal::InvalidRequest)?)
-    }
-
-    /// Requires an object without unknown fields, so that a misspelled field is not silently ignored (API.md,
-    /// 7.1).
-    fn object<T>(
-        &mut self,
-        read: impl FnOnce(&mut Object) -> Result<T, Invalid>,
-    ) -> Result<T, Invalid> {
-        match &self.body {
-            Json::Object(_) => self
-                .fields()
-                .read_all(read)
-                .map_err(|invalid| self.wrapping_fault(&invalid).unwrap_or(invalid)),
-            _ => Err(Invalid::new("body", "must be a JSON object")),
-        }
-    }
-
-    /// The fault of a body whose one member has the field that is missing.
-    fn wrapping_fault(&self, invalid: &Invalid) -> Option<Invalid> {
-        let body = Json::read(&self.bytes).ok()?;
-        let Json::Object(object) = &body else { return None };
-        let mut members = object.members().map(|(_, value)| value);
-        let inner = match (members.next()?, members.next()) {
-            (Json::Object(inner), None) => inner,
-            (Json::List(items), None) => match items.as_slice() {
-                [Json::Object(inner)] => inner,
-                _ => return None,
-            },
-            _ => return None,
-        };
-        let is_wrapped = *invalid == Invalid::missing(invalid.field) && inner.has(invalid.field);
-        shape_fault(&body, invalid.field).filter(|_| is_wrapped)
     }
 
     /// A path parameter, parsed. A text that is not a valid id counts as an unknown one.

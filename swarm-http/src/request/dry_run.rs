@@ -55,7 +55,7 @@ pub(crate) fn mark_dry_run(mut answer: Answer, minted: Option<&str>) -> Reply {
     body.set("dryRun", Json::Bool(true));
     let caution = |caution: &Caution| {
         let Caution { code, message } = caution;
-        Json::from([("code", Json::from(*code)), ("message", Json::from(message.as_str()))])
+        Json::from([("code", Json::from(code.as_str())), ("message", Json::from(message.as_str()))])
     };
     body.set("cautions", answer.cautions.iter().map(caution).collect());
     answer.body = write(&Json::Object(body)).into();

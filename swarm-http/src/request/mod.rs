@@ -7,6 +7,7 @@ pub(crate) mod context;
 pub(crate) mod credential;
 pub(crate) mod dispatch;
 pub(crate) mod dry_run;
+pub(crate) mod extract;
 #[cfg(feature = "warp")]
 pub(crate) mod filter;
 mod head;

@@ -11,7 +11,7 @@ use swarm_core::wire::Problem;
 
 use crate::Site;
 use crate::metrics::Submitted;
-use crate::response::Reply;
+use crate::response::{ApiError, Reply};
 
 use super::body::MAX_VALUES;
 use super::command::{Command, Described};
@@ -133,41 +133,105 @@ where
     }
 }
 
+/// A part of a request.
+pub(crate) trait Extract: Sized + Send + 'static {
+    /// Adds a description of the part to the row.
+    fn describe(route: Route) -> Route;
+
+    /// Reads the part.
+    fn extract(request: &mut RequestContext) -> Result<Self, ApiError>;
+}
+
+/// A handler of a tenant's requests: an `async` function of the request and up to three [parts](Extract) of it, which are read
+/// in their order. `Parts` is the tuple of their types.
+pub(crate) trait TenantHandler<Parts>: Sized {
+    /// Adds descriptions of the parts to the row.
+    fn describe(route: Route) -> Route;
+
+    /// Returns the function of the request alone.
+    fn of_request(self) -> Arc<dyn AsyncHandler<RequestContext>>;
+}
+
+impl<H: AsyncHandler<RequestContext>> TenantHandler<()> for H {
+    fn describe(route: Route) -> Route {
+        route
+    }
+
+    fn of_request(self) -> Arc<dyn AsyncHandler<RequestContext>> {
+        Arc::new(self)
+    }
+}
+
+macro_rules! handlers {
+    ($($part:ident $name:ident),+) => {
+        impl<H, F, $($part),+> TenantHandler<($($part,)+)> for H
+        where
+            H: Fn(RequestContext, $($part),+) -> F + Copy + Send + Sync + 'static,
+            F: Future<Output = Reply> + Send + 'static,
+            $($part: Extract),+
+        {
+            fn describe(route: Route) -> Route {
+                $(let route = $part::describe(route);)+
+                route
+            }
+
+            fn of_request(self) -> Arc<dyn AsyncHandler<RequestContext>> {
+                Arc::new(move |mut request: RequestContext| {
+                    async move {
+                        $(let $name = $part::extract(&mut request)?;)+
+                        self(request, $($name),+).await
+                    }
+                    .boxed()
+                })
+            }
+        }
+    };
+}
+
+handlers!(A a);
+handlers!(A a, B b);
+handlers!(A a, B b, C c);
+
 /// A public read.
-pub(crate) fn read(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
+pub(crate) fn read<P>(path: &'static str, handler: impl TenantHandler<P>) -> Route {
     read_as(Access::Public, path, handler)
 }
 
 /// A public read whose answer is made on the worker pool and cached.
-pub(crate) fn cached(path: &'static str, handler: impl AsyncHandler<RequestContext>) -> Route {
+pub(crate) fn cached<P>(path: &'static str, handler: impl TenantHandler<P>) -> Route {
     read(path, handler).with(Work::CachedLong)
 }
 
 /// A read with a credential.
-pub(crate) fn read_as(
+pub(crate) fn read_as<P>(
     access: Access,
     path: &'static str,
-    handler: impl AsyncHandler<RequestContext>,
+    handler: impl TenantHandler<P>,
 ) -> Route {
-    Route::new(Method::GET, access, path, Handler::Tenant(Arc::new(handler)))
+    of_tenant(Method::GET, access, path, handler)
 }
 
 /// A POST route.
-pub(crate) fn post(
-    access: Access,
-    path: &'static str,
-    handler: impl AsyncHandler<RequestContext>,
-) -> Route {
-    Route::new(Method::POST, access, path, Handler::Tenant(Arc::new(handler)))
+pub(crate) fn post<P>(access: Access, path: &'static str, handler: impl TenantHandler<P>) -> Route {
+    of_tenant(Method::POST, access, path, handler)
 }
 
 /// A PATCH route.
-pub(crate) fn patch(
+pub(crate) fn patch<P>(
     access: Access,
     path: &'static str,
-    handler: impl AsyncHandler<RequestContext>,
+    handler: impl TenantHandler<P>,
 ) -> Route {
-    Route::new(Method::PATCH, access, path, Handler::Tenant(Arc::new(handler)))
+    of_tenant(Method::PATCH, access, path, handler)
+}
+
+fn of_tenant<P, H: TenantHandler<P>>(
+    method: Method,
+    access: Access,
+    path: &'static str,
+    handler: H,
+) -> Route {
+    H::describe(Route::new(method, access, path, Handler::Tenant(handler.of_request())))
 }
 
 /// A read of the server itself, not of a tenant.

@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
 use http::header::{HeaderValue, LAST_MODIFIED};
-use swarm_core::domain::Day;
 use swarm_core::domain::committee::{
     CommitteeMemberDraft, CommitteeMemberId, CommitteeMemberPatch, GenerationOrder, StatusOrder,
     SubjectOrder, SynthesisOrder, WithdrawalOrder,
 };
+use swarm_core::domain::{Actor, Day, Form};
 use swarm_core::wire::Problem::{
     BadConfidence, BadStance, BodyTooLong, BodyTooShort, InvalidKey, InvalidRequest,
     InvalidSubmission, MemberExists, MissingStanceLine, NoBrief, NoSubject, NotActive, NotFound,
@@ -23,7 +23,7 @@ use crate::request::body::MAX_PARSED_INLINE;
 use crate::request::command::Command;
 use crate::request::credential::Access::{CommitteeMember, CommitteeOperator};
 use crate::request::parameters::{MAX_PAGE, Page};
-use crate::request::route::{Route, Section, Work, post, read, read_as};
+use crate::request::route::{Extract, Route, Section, Work, post, read, read_as};
 use crate::response::{Answer, ApiError, Reply, ok};
 use crate::tenants::Role;
 
@@ -76,7 +76,6 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, &["CommitteeMembers"]),
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members", create_member)
             .about("Create a member; the API key is shown once")
-            .takes::<CommitteeMemberDraft>()
             .answers(201, &["CommitteeKey"])
             .mints("api_key")
             .refuses(&[InvalidRequest, MemberExists])
@@ -87,36 +86,37 @@ pub(super) fn routes() -> Vec<Route> {
                     "added {id}; its API key is shown this once",
                 )
                 .flag("name", "name")
-                .files(&["voice"]),
+                .files(&["voice"])
+                .form("Create the member", "Key"),
             ),
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}", update_member)
             .about("Change the name, the lens or the voice of a member")
-            .part("CommitteeMemberId")
-            .takes::<CommitteeMemberPatch>()
             .answers(200, &["CommitteeMemberUpdated"])
             .refuses(&[InvalidRequest, NotFound])
             .command(
                 of_member("update", "chair --lens 'Cash first'", "{id} is changed")
-                    .files(&["voice"]),
+                    .files(&["voice"])
+                    .form("Save the record", "The record is saved"),
             ),
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/rotate-key", rotate_key)
             .about("Replace a member's API key; the old one stops working at once")
-            .part("CommitteeMemberId")
-            .no_fields()
             .answers(200, &["CommitteeKey"])
             .mints("api_key")
             .refuses(&[InvalidRequest, NotFound])
             .command(
                 of_member("rotate-key", "chair --yes", "{id}: the new API key is shown this once")
-                    .irreversible(),
+                    .irreversible()
+                    .form("Replace the key", "New key")
+                    .destructive(),
             ),
         post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/status", set_status)
             .about("Allow a member to submit, or not")
-            .part("CommitteeMemberId")
-            .takes::<StatusOrder>()
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound])
-            .command(of_member("status", "chair inactive", "{id} is {status}")),
+            .command(
+                of_member("status", "chair inactive", "{id} is {status}")
+                    .form("Set the status", "The status is set"),
+            ),
         read_as(CommitteeOperator(Role::Reader), "/api/ic/admin/days/{date}", filing)
             .with(Work::Long)
             .about("Who has filed on a day and who has not, before its deadline too")
@@ -125,17 +125,16 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound]),
         post(CommitteeOperator(Role::Operator), "/api/ic/admin/day", set_subject)
             .about("Set the subject of a day")
-            .takes::<SubjectOrder>()
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound])
             .command(
                 Command::new("day", "2026-11-21 aurora", "{date}: its subject is set")
-                    .below("committee"),
+                    .below("committee")
+                    .form("Set the subject", "The subject of the day is set"),
             ),
         post(CommitteeOperator(Role::Operator), "/api/ic/admin/briefs", generate)
             .with(Work::Long)
             .about("Generate today's briefs now, replacing existing ones")
-            .takes::<GenerationOrder>()
             .optional_body()
             .answers(201, &["CommitteeGenerated"])
             .refuses(&[InvalidRequest, NotFound, NoSubject, WindowClosed])
@@ -143,11 +142,11 @@ pub(super) fn routes() -> Vec<Route> {
                 Command::new("briefs", "--deadline +40m", "today's briefs are generated")
                     .below("committee")
                     .flag("subject_id", "subject")
-                    .flag("deadline_utc", "deadline"),
+                    .flag("deadline_utc", "deadline")
+                    .form("Generate the briefs", "The briefs are generated"),
             ),
         post(CommitteeOperator(Role::Operator), "/api/ic/admin/day/withdraw", withdraw)
             .about("Withdraw a day that was generated by mistake; its submissions stay on record")
-            .takes::<WithdrawalOrder>()
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound])
             .command(
@@ -157,11 +156,13 @@ pub(super) fn routes() -> Vec<Route> {
                     "{date} is withdrawn; its submissions stay on record",
                 )
                 .below("committee")
-                .irreversible(),
+                .irreversible()
+                .without_proof()
+                .form("Withdraw the day", "The day is withdrawn")
+                .destructive(),
             ),
         post(CommitteeOperator(Role::Operator), "/api/ic/admin/synthesis", set_synthesis)
             .about("Set the synthesis of a session")
-            .takes::<SynthesisOrder>()
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound])
             .command(
@@ -171,7 +172,8 @@ pub(super) fn routes() -> Vec<Route> {
                     "{date}: its synthesis is set",
                 )
                 .below("committee")
-                .files(&["synthesis"]),
+                .files(&["synthesis"])
+                .form("Set the synthesis", "The synthesis is set"),
             ),
     ])
 }
@@ -238,24 +240,33 @@ pub(crate) async fn members(request: RequestContext) -> Reply {
     Ok(wire::committee::members(&request.committee()?.members().await?).into())
 }
 
-pub(crate) async fn create_member(mut request: RequestContext) -> Reply {
-    let draft = request.committee_operator_fields(CommitteeMemberDraft::read)?;
-    let key = request.committee()?.create_member(&draft, request.by()?).await?;
+pub(crate) async fn create_member(
+    request: RequestContext,
+    CommitteeOrder(draft): CommitteeOrder<CommitteeMemberDraft>,
+    by: Actor,
+) -> Reply {
+    let key = request.committee()?.create_member(&draft, &by).await?;
     Ok(wire::committee::member_created(&draft.id, &key).into())
 }
 
-pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
-    let id = member_id(&request)?;
-    request.committee_operator_fields(|_| Ok(()))?;
-    let key = request.committee()?.rotate_member_key(&id, request.by()?).await?;
+pub(crate) async fn rotate_key(
+    request: RequestContext,
+    id: CommitteeMemberId,
+    _: NoCommitteeFields,
+    by: Actor,
+) -> Reply {
+    let key = request.committee()?.rotate_member_key(&id, &by).await?;
     let answer = Answer::from(wire::committee::key_rotated(&id, &key));
     Ok(answer.with_cautions(vec![rules::replaced_credential()]))
 }
 
-pub(crate) async fn update_member(mut request: RequestContext) -> Reply {
-    let id = member_id(&request)?;
-    let patch = request.committee_operator_fields(CommitteeMemberPatch::read)?;
-    let member = request.committee()?.update_member(&id, &patch, request.by()?).await?;
+pub(crate) async fn update_member(
+    request: RequestContext,
+    id: CommitteeMemberId,
+    CommitteeOrder(patch): CommitteeOrder<CommitteeMemberPatch>,
+    by: Actor,
+) -> Reply {
+    let member = request.committee()?.update_member(&id, &patch, &by).await?;
     Ok(wire::committee::member_updated(&member).into())
 }
 
@@ -265,39 +276,85 @@ pub(crate) async fn filing(request: RequestContext) -> Reply {
     ok(&request.committee()?.day_filing(date).await?)
 }
 
-pub(crate) async fn set_status(mut request: RequestContext) -> Reply {
-    let id = member_id(&request)?;
-    let StatusOrder { status } = request.committee_operator_fields(StatusOrder::read)?;
-    request.committee()?.set_member_status(&id, status, request.by()?).await?;
+pub(crate) async fn set_status(
+    request: RequestContext,
+    id: CommitteeMemberId,
+    CommitteeOrder(StatusOrder { status }): CommitteeOrder<StatusOrder>,
+    by: Actor,
+) -> Reply {
+    request.committee()?.set_member_status(&id, status, &by).await?;
     Ok(wire::committee::written().into())
 }
 
-pub(crate) async fn set_subject(mut request: RequestContext) -> Reply {
-    let order = request.committee_operator_fields(SubjectOrder::read)?;
-    request.committee()?.set_subject(&order, request.by()?).await?;
+pub(crate) async fn set_subject(
+    request: RequestContext,
+    CommitteeOrder(order): CommitteeOrder<SubjectOrder>,
+    by: Actor,
+) -> Reply {
+    request.committee()?.set_subject(&order, &by).await?;
     Ok(wire::committee::written().into())
 }
 
-pub(crate) async fn generate(mut request: RequestContext) -> Reply {
-    let order = request.committee_operator_fields(GenerationOrder::read)?;
-    Ok(wire::committee::generated(&request.committee()?.generate(&order, request.by()?).await?)
-        .into())
+pub(crate) async fn generate(
+    request: RequestContext,
+    CommitteeOrder(order): CommitteeOrder<GenerationOrder>,
+    by: Actor,
+) -> Reply {
+    Ok(wire::committee::generated(&request.committee()?.generate(&order, &by).await?).into())
 }
 
-pub(crate) async fn set_synthesis(mut request: RequestContext) -> Reply {
-    let order = request.committee_operator_fields(SynthesisOrder::read)?;
-    request.committee()?.set_synthesis(&order, request.by()?).await?;
+pub(crate) async fn set_synthesis(
+    request: RequestContext,
+    CommitteeOrder(order): CommitteeOrder<SynthesisOrder>,
+    by: Actor,
+) -> Reply {
+    request.committee()?.set_synthesis(&order, &by).await?;
     Ok(wire::committee::written().into())
 }
 
-pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
-    let WithdrawalOrder { date } = request.committee_operator_fields(WithdrawalOrder::read)?;
-    request.committee()?.withdraw(date, request.by()?).await?;
+pub(crate) async fn withdraw(
+    request: RequestContext,
+    CommitteeOrder(WithdrawalOrder { date }): CommitteeOrder<WithdrawalOrder>,
+    by: Actor,
+) -> Reply {
+    request.committee()?.withdraw(date, &by).await?;
     let answer = Answer::from(wire::committee::written());
     Ok(answer.with_cautions(vec![rules::committee::withdrawn_day()]))
 }
 
-fn member_id(request: &RequestContext) -> Result<CommitteeMemberId, ApiError> {
-    let id = request.path.first().and_then(|id| CommitteeMemberId::parse(id.as_str()).ok());
-    Ok(id.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)
+impl Extract for CommitteeMemberId {
+    fn describe(route: Route) -> Route {
+        route.part("CommitteeMemberId")
+    }
+
+    fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
+        let id = request.path.first().and_then(|id| Self::parse(id.as_str()).ok());
+        Ok(id.ok_or(CommitteeRefusal::NotFound(Resource::Member))?)
+    }
+}
+
+/// The body of a request of the committee's operator.
+pub(crate) struct CommitteeOrder<T>(pub(crate) T);
+
+impl<T: Form + Send + 'static> Extract for CommitteeOrder<T> {
+    fn describe(route: Route) -> Route {
+        route.takes::<T>()
+    }
+
+    fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
+        Ok(request.object(T::read).map(Self).map_err(CommitteeRefusal::InvalidRequest)?)
+    }
+}
+
+/// The body of a request of the committee's operator that has no field.
+pub(crate) struct NoCommitteeFields;
+
+impl Extract for NoCommitteeFields {
+    fn describe(route: Route) -> Route {
+        route.no_fields()
+    }
+
+    fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
+        Ok(request.object(|_| Ok(Self)).map_err(CommitteeRefusal::InvalidRequest)?)
+    }
 }

@@ -3,7 +3,7 @@
 use http::HeaderValue;
 use http::header::LOCATION;
 use swarm_core::domain::{
-    BriefOrder, Day, MemoDraft, MemoId, Regime, SessionState, Signal, Subject, SubjectId,
+    Actor, BriefOrder, Day, MemoDraft, MemoId, Regime, SessionState, Signal, Subject, SubjectId,
     SubjectSnapshotDraft,
 };
 use swarm_core::rules::MemoFilter;
@@ -12,9 +12,10 @@ use swarm_core::wire::Problem::{
 };
 use swarm_core::{Error, MemberId, Refusal, SessionId, TakeId, wire};
 
-use crate::request::command::Command;
+use crate::request::command::{Command, Preview};
 use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
+use crate::request::extract::{Attributed, Fields, NoFields, Order};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, cached, post};
 use crate::response::{Answer, ApiError, Reply, ok};
@@ -59,7 +60,6 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[NotFound]),
             post(Member, "/api/swarm/memos", publish_memo)
                 .about("Publish a memo")
-                .takes::<MemoDraft>()
                 .up_to(MEMO_LIMIT)
                 .answers(201, &["MemoReceipt"])
                 .refuses(&[InvalidMemo, UnknownToken, NotFound, QuotaReached]),
@@ -79,7 +79,6 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Operating.rows(vec![
             post(Operator(Role::Operator), "/api/swarm/admin/subjects", put_subject)
                 .about("Create or replace a subject")
-                .takes::<Subject>()
                 .answers(200, &["SubjectWritten"])
                 .answers(201, &["SubjectWritten"])
                 .refuses(&[InvalidRequest, QuotaReached])
@@ -87,6 +86,7 @@ pub(super) fn routes() -> Vec<Route> {
                     Command::new("put", "aurora.json", "subject {id} is stored")
                         .below("subject")
                         .of_file()
+                        .form("Save the record", "The record is saved")
                         .next("session convene --subject {id}"),
                 ),
             post(
@@ -95,39 +95,44 @@ pub(super) fn routes() -> Vec<Route> {
                 add_snapshot,
             )
             .about("Add a snapshot of a subject")
-            .part("SubjectId")
-            .takes::<SubjectSnapshotDraft>()
             .answers(201, &["SnapshotAdded"])
             .mints("snapshot.id")
             .refuses(&[InvalidRequest, NotFound, QuotaReached])
             .command(
                 Command::new("snapshot", "aurora snapshot.json", "the snapshot is stored")
                     .below("subject")
-                    .of_file(),
+                    .of_file()
+                    .form("Add the snapshot", "The snapshot is added"),
             ),
             post(Operator(Role::Operator), "/api/swarm/admin/regime", put_regime)
                 .about("Create or replace the regime of a day")
-                .takes::<Regime>()
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest])
                 .command(
-                    Command::new("regime", "regime.json", "the regime row is stored").of_file(),
+                    Command::new("regime", "regime.json", "the regime row is stored")
+                        .of_file()
+                        .form("Save the regime", "The regime is saved"),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/signals", put_signal)
                 .about("Create or replace a signal of a day")
-                .takes::<Signal>()
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest, QuotaReached])
                 .command(
-                    Command::new("signal", "- < signal.json", "the signal is stored").of_file(),
+                    Command::new("signal", "- < signal.json", "the signal is stored")
+                        .of_file()
+                        .form("Save the signal", "The signal is saved"),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/memos/{id}/retract", retract_memo)
                 .about("Retract a memo")
-                .part("Id")
-                .no_fields()
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest, NotFound, TakesSealed])
-                .command(Command::new("retract", "7", "memo {id} is retracted").below("memo")),
+                .command(
+                    Command::new("retract", "7", "memo {id} is retracted")
+                        .below("memo")
+                        .form("Retract", "The memo is retracted")
+                        .destructive()
+                        .shown_first(Preview::Always),
+                ),
         ]),
     ]
     .into_iter()
@@ -153,9 +158,12 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     ok(&request.tenant().subject(&request.subject_id()?).await?)
 }
 
-pub(crate) async fn put_subject(mut request: RequestContext) -> Reply {
-    let subject = request.operator_fields(Subject::read)?;
-    let written = request.tenant().put_subject(&subject, request.by()?).await?;
+pub(crate) async fn put_subject(
+    request: RequestContext,
+    Order(subject): Order<Subject>,
+    by: Actor,
+) -> Reply {
+    let written = request.tenant().put_subject(&subject, &by).await?;
     Ok(wire::documents::subject_put(&subject, written).into())
 }
 
@@ -164,27 +172,39 @@ pub(crate) async fn snapshots(request: RequestContext) -> Reply {
     Ok(wire::documents::snapshots(&snapshots).into())
 }
 
-pub(crate) async fn add_snapshot(mut request: RequestContext) -> Reply {
-    let subject = request.subject_id()?;
-    let draft = request.operator_fields(SubjectSnapshotDraft::read)?;
-    let snapshot = request.tenant().add_snapshot(&subject, draft, request.by()?).await?;
+pub(crate) async fn add_snapshot(
+    request: RequestContext,
+    subject: SubjectId,
+    Order(draft): Order<SubjectSnapshotDraft>,
+    by: Actor,
+) -> Reply {
+    let snapshot = request.tenant().add_snapshot(&subject, draft, &by).await?;
     Ok(wire::documents::snapshot_added(&snapshot).into())
 }
 
-pub(crate) async fn put_regime(mut request: RequestContext) -> Reply {
-    let regime = request.operator_fields(Regime::read)?;
-    request.tenant().put_regime(&regime, request.by()?).await?;
+pub(crate) async fn put_regime(
+    request: RequestContext,
+    Order(regime): Order<Regime>,
+    by: Actor,
+) -> Reply {
+    request.tenant().put_regime(&regime, &by).await?;
     Ok(wire::documents::written().into())
 }
 
-pub(crate) async fn put_signal(mut request: RequestContext) -> Reply {
-    let signal = request.operator_fields(Signal::read)?;
-    request.tenant().put_signal(&signal, request.by()?).await?;
+pub(crate) async fn put_signal(
+    request: RequestContext,
+    Order(signal): Order<Signal>,
+    by: Actor,
+) -> Reply {
+    request.tenant().put_signal(&signal, &by).await?;
     Ok(wire::documents::written().into())
 }
 
-pub(crate) async fn publish_memo(mut request: RequestContext) -> Reply {
-    let draft = MemoDraft::read(&mut request.fields()).map_err(Refusal::InvalidMemo)?;
+pub(crate) async fn publish_memo(
+    request: RequestContext,
+    Fields(draft): Fields<MemoDraft>,
+) -> Reply {
+    let draft = draft.map_err(Refusal::InvalidMemo)?;
     let memo = request.tenant().publish_memo(request.bearer()?, draft).await?;
     let path = format!("/swarm/memos/{}", memo.id);
     let url = format!("{}{path}", request.base_path());
@@ -214,15 +234,21 @@ pub(crate) async fn memo(request: RequestContext) -> Reply {
     }
 }
 
-pub(crate) async fn retract_memo(mut request: RequestContext) -> Reply {
-    request.operator_fields(|_| Ok(()))?;
-    request.tenant().retract_memo(request.memo_id()?, request.by()?).await?;
+pub(crate) async fn retract_memo(
+    request: RequestContext,
+    _: NoFields,
+    id: MemoId,
+    by: Actor,
+) -> Reply {
+    request.tenant().retract_memo(id, &by).await?;
     Ok(wire::documents::written().into())
 }
 
-pub(crate) async fn publish_brief(mut request: RequestContext) -> Reply {
-    let id = request.session_id()?;
-    let (BriefOrder { prompt, replaces }, by) = request.attributed()?;
+pub(crate) async fn publish_brief(
+    request: RequestContext,
+    id: SessionId,
+    Attributed(BriefOrder { prompt, replaces }, by): Attributed<BriefOrder>,
+) -> Reply {
     let tenant = request.tenant();
     let brief = match replaces {
         true => tenant.replace_brief(id, prompt, &by).await?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::domain::{Acceptance, Accepted, Seq, SubjectId};
+use swarm_core::domain::{Acceptance, Accepted, Actor, Seq, SubjectId};
 use swarm_core::rules::{self, Refusal};
 use swarm_core::service::{LogFilter, LogQuery};
 use swarm_core::wire::Problem::{self, InvalidRequest, NothingToAccept};
@@ -15,6 +15,7 @@ use crate::request::RequestContext;
 use crate::request::command::Command;
 use crate::request::context::invalid_query;
 use crate::request::credential::Access::Operator;
+use crate::request::extract::Order;
 use crate::request::parameters::{Page, number};
 use crate::request::route::{Parameter, Route, Section, cached, post, read};
 use crate::response::{Answer, ApiError, Reply};
@@ -61,12 +62,12 @@ pub(super) fn routes() -> Vec<Route> {
                     "Accept what the server refuses to go on with: a clock that is behind the log, \
                      a store that went back, or this server's key where another signed the log",
                 )
-                .takes::<Acceptance>()
                 .answers(200, &["Written"])
                 .refuses(&[InvalidRequest, NothingToAccept])
                 .command(
                     Command::new("accept", "clock --yes", "the {what} is accepted")
                         .about("the {what}")
+                        .form("Accept", "Accepted")
                         .irreversible(),
                 ),
         ]),
@@ -78,9 +79,12 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// Accepts the store's clock, the store, or this server's key (API.md, 7.6). Commits that were refused because
 /// the clock is behind the log, or because the log went back, are then accepted; or the key signs the log.
-pub(crate) async fn accept(mut request: RequestContext) -> Reply {
-    let Acceptance { what, force: is_forced } = request.operator_fields(Acceptance::read)?;
-    let (tenant, by) = (request.tenant(), request.by()?);
+pub(crate) async fn accept(
+    request: RequestContext,
+    Order(Acceptance { what, force: is_forced }): Order<Acceptance>,
+    by: Actor,
+) -> Reply {
+    let (tenant, by) = (request.tenant(), &by);
     let is_wrong = match (&what, request.signed_log()) {
         _ if is_forced => true,
         (Accepted::Store, Some(log)) if log.damage().is_some() || !log.disputes().is_empty() => {

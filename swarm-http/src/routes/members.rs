@@ -1,7 +1,7 @@
 //! Applications, members and their tokens.
 
 use swarm_core::domain::{
-    Application, Contact, Erasure, Form, KeyReplacementRequest, KeyRotation, MailAddress,
+    Actor, Application, Contact, Erasure, KeyReplacementRequest, KeyRotation, MailAddress,
     MemberName, MemberState, MemberUpdate, MessageId, Signed, TokenClaim,
 };
 use swarm_core::wire::Problem::{
@@ -9,16 +9,17 @@ use swarm_core::wire::Problem::{
     InvalidRequest, InvalidTokenClaim, KeyRegistered, MessageState, NoKey, NotFound, QuotaReached,
     UnknownToken,
 };
-use swarm_core::{Invalid, MemberId, Refusal, Resource, rules, wire};
+use swarm_core::{MemberId, Refusal, Resource, rules, wire};
 use tokio::time::Instant;
 
 use crate::fairness::ClientShare;
 use crate::request::RequestContext;
 use crate::request::command::Command;
 use crate::request::credential::Access::{Member, Operator, Public};
+use crate::request::extract::{Fields, MemberOrder, NoFields, Order};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
-use crate::response::{Answer, ApiError, Reply};
+use crate::response::{Answer, Reply};
 use crate::tenants::Role;
 use crate::token_attempts::Asker;
 
@@ -34,7 +35,6 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Joining.rows(vec![
             post(Public, "/api/swarm/apply", apply)
                 .about("Apply, signed with the key that is applied with")
-                .takes::<Signed<Application>>()
                 .up_to(APPLICATION_LIMIT)
                 .answers(201, &["Applied"])
                 .refuses(&[InvalidApplication, BadSignature, KeyRegistered, QuotaReached]),
@@ -45,19 +45,16 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[NotFound]),
             post(Public, "/api/swarm/token-claim/challenge", challenge)
                 .about("A challenge to sign, good for 10 minutes")
-                .takes::<MemberName>()
                 .up_to(CHALLENGE_LIMIT)
                 .answers(200, &["Challenge"])
                 .refuses(&[InvalidChallengeRequest]),
             post(Public, "/api/swarm/token-claim", claim)
                 .about("Claim the bearer token with a signed challenge, once")
-                .takes::<Signed<TokenClaim>>()
                 .up_to(CLAIM_LIMIT)
                 .answers(201, &["Token"])
                 .refuses(&[InvalidTokenClaim, ClaimRefused, AlreadyClaimed]),
             post(Member, "/api/swarm/key", replace_key)
                 .about("Replace your own key by one that the old key endorses; the token stays")
-                .takes::<KeyReplacementRequest>()
                 .up_to(CLAIM_LIMIT)
                 .answers(200, &["KeyReplaced"])
                 .refuses(&[InvalidRequest, UnknownToken, BadSignature, NoKey, KeyRegistered]),
@@ -92,55 +89,66 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[InvalidRequest]),
             post(Operator(Role::Admin), "/api/swarm/admin/activate", activate)
                 .about("Let an applicant in, or a member in again")
-                .takes::<MemberName>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered])
-                .command(review("activate", "Zoë").several(true)),
+                .command(
+                    review("activate", "Zoë")
+                        .several(true)
+                        .form("Activate", "The member is activated"),
+                ),
             post(Operator(Role::Admin), "/api/swarm/admin/members/update", update)
                 .about("Change the name, the contact or the lens of a member")
-                .takes::<MemberUpdate>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
-                .command(Command::new(
-                    "update",
-                    "Zoë --contact zoe@acme.example",
-                    "{memberId} is changed",
-                )),
+                .command(
+                    Command::new(
+                        "update",
+                        "Zoë --contact zoe@acme.example",
+                        "{memberId} is changed",
+                    )
+                    .form("Save the record", "The record is saved"),
+                ),
             post(Operator(Role::Admin), "/api/swarm/admin/reject", reject)
                 .about("Turn an applicant down")
-                .takes::<MemberName>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
-                .command(review("reject", "Mallory").several(false)),
+                .command(
+                    review("reject", "Mallory")
+                        .several(false)
+                        .form("Reject", "The application is rejected"),
+                ),
             post(Operator(Role::Admin), "/api/swarm/admin/deactivate", deactivate)
                 .about("Shut a member out: its token resolves no more")
-                .takes::<MemberName>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
-                .command(review("deactivate", "Zoë")),
+                .command(
+                    review("deactivate", "Zoë").form("Deactivate", "The member is deactivated"),
+                ),
             post(Operator(Role::Admin), "/api/swarm/admin/reset-claim", reset_claim)
                 .about("Let a member that lost its token claim a new one with its key")
-                .takes::<MemberName>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
-                .command(review("reset-claim", "Zoë")),
+                .command(review("reset-claim", "Zoë").form(
+                    "Reset the claim",
+                    "The token is dead, and the member may claim another with its key",
+                )),
             post(Operator(Role::Admin), "/api/swarm/admin/erase", erase)
                 .with(Work::Long)
                 .about(
                     "Erase name, contact, lens and memos of a member that is not active, for good; \
                      with texts, also the write-ups and memo addresses of its takes",
                 )
-                .takes::<Erasure>()
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, Problem::TakesSealed])
                 .command(
                     Command::new("erase", "Zoë --yes", "{memberId} is erased")
                         .row(REVIEWED)
-                        .irreversible(),
+                        .irreversible()
+                        .form("Erase the member", "Erased")
+                        .destructive(),
                 ),
             post(Operator(Role::Admin), "/api/swarm/admin/rotate-key", rotate_key)
                 .about("A new token for a member, and a new key where one is given")
-                .takes::<KeyRotation>()
                 .answers(200, &["KeyRotated"])
                 .mints("token")
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState, KeyRegistered])
@@ -150,7 +158,9 @@ pub(super) fn routes() -> Vec<Route> {
                         "Zoë --yes",
                         "{memberId}: the new token is shown this once",
                     )
-                    .irreversible(),
+                    .irreversible()
+                    .form("Replace the token", "New token")
+                    .destructive(),
                 ),
             read_as(Operator(Role::Reader), "/api/swarm/admin/outbox", outbox)
                 .about("Messages to members, and what became of them")
@@ -159,30 +169,32 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(200, &["Outbox"]),
             post(Operator(Role::Admin), "/api/swarm/admin/outbox/{id}/retry", retry_message)
                 .about("Queue a message again that is not sent")
-                .part("Id")
-                .no_fields()
                 .answers(200, &["MessageChanged"])
                 .refuses(&[InvalidRequest, NotFound, MessageState])
                 .command(
-                    Command::new("retry", "7", "message {id} is queued again").below("outbox"),
+                    Command::new("retry", "7", "message {id} is queued again")
+                        .below("outbox")
+                        .form("Queue again", "The message is queued again"),
                 ),
             post(Operator(Role::Admin), "/api/swarm/admin/outbox/{id}/cancel", cancel_message)
                 .about("Give up a message that is not sent")
-                .part("Id")
-                .no_fields()
                 .answers(200, &["MessageChanged"])
                 .refuses(&[InvalidRequest, NotFound, MessageState])
-                .command(Command::new("cancel", "7", "message {id} is cancelled").below("outbox")),
+                .command(
+                    Command::new("cancel", "7", "message {id} is cancelled")
+                        .below("outbox")
+                        .form("Give up", "The message is given up"),
+                ),
             post(Operator(Role::Admin), "/api/swarm/admin/mail/test", test_mail)
                 .about("Queue a message that tests the delivery to an address")
-                .takes::<MailAddress>()
                 .answers(200, &["MessageChanged"])
                 .mints("message.id")
                 .refuses(&[InvalidRequest])
                 .command(
                     Command::new("test", "ada@acme.example", "the test is queued")
                         .below("mail")
-                        .awaited("message"),
+                        .awaited("message")
+                        .form("Send a test", "The test is queued"),
                 ),
         ]),
     ]
@@ -199,8 +211,10 @@ fn review(words: &'static str, example: &'static str) -> Command {
     Command::new(words, example, "{memberId} is {state}").row(REVIEWED)
 }
 
-pub(crate) async fn apply(mut request: RequestContext) -> Reply {
-    let application = Signed::<Application>::read(&mut request.fields());
+pub(crate) async fn apply(
+    request: RequestContext,
+    Fields(application): Fields<Signed<Application>>,
+) -> Reply {
     let application = application.map_err(Refusal::InvalidApplication)?;
     let tenant = request.tenant();
     let day = tenant.now().await?.day();
@@ -223,15 +237,16 @@ pub(crate) async fn status(request: RequestContext) -> Reply {
 }
 
 /// Alike for every member id (API.md, 4.3).
-pub(crate) async fn challenge(mut request: RequestContext) -> Reply {
-    let named = MemberName::read(&mut request.fields());
+pub(crate) async fn challenge(request: RequestContext, Fields(named): Fields<MemberName>) -> Reply {
     let MemberName { member_id: id } = named.map_err(Refusal::InvalidChallengeRequest)?;
     let given = request.tenant().challenge(&id, &request.public_origin()).await?;
     Ok(wire::members::challenge(&id, &given).into())
 }
 
-pub(crate) async fn claim(mut request: RequestContext) -> Reply {
-    let claim = Signed::<TokenClaim>::read(&mut request.fields());
+pub(crate) async fn claim(
+    request: RequestContext,
+    Fields(claim): Fields<Signed<TokenClaim>>,
+) -> Reply {
     let claim = claim.map_err(Refusal::InvalidTokenClaim)?;
     let member_id = claim.payload.member_id.clone();
     let token = request.tenant().claim(claim, &request.public_origin()).await?;
@@ -263,59 +278,76 @@ pub(crate) async fn one(request: RequestContext) -> Reply {
     Ok(wire::members::public(&*request.tenant().member(&id).await?).into())
 }
 
-pub(crate) async fn activate(mut request: RequestContext) -> Reply {
-    let id = named(&mut request)?;
-    let state = request.tenant().activate(&id, &request.public_origin(), request.by()?).await?;
+pub(crate) async fn activate(
+    request: RequestContext,
+    Order(MemberName { member_id: id }): Order<MemberName>,
+    by: Actor,
+) -> Reply {
+    let state = request.tenant().activate(&id, &request.public_origin(), &by).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
-pub(crate) async fn update(mut request: RequestContext) -> Reply {
-    let MemberUpdate { member_id, patch } = request.operator_fields(MemberUpdate::read)?;
-    let state = request.tenant().update_member(&member_id, &patch, request.by()?).await?;
+pub(crate) async fn update(
+    request: RequestContext,
+    Order(MemberUpdate { member_id, patch }): Order<MemberUpdate>,
+    by: Actor,
+) -> Reply {
+    let state = request.tenant().update_member(&member_id, &patch, &by).await?;
     Ok(wire::members::reviewed(&member_id, state).into())
 }
 
-pub(crate) async fn reject(mut request: RequestContext) -> Reply {
-    let id = named(&mut request)?;
-    let state = request.tenant().reject(&id, request.by()?).await?;
+pub(crate) async fn reject(
+    request: RequestContext,
+    Order(MemberName { member_id: id }): Order<MemberName>,
+    by: Actor,
+) -> Reply {
+    let state = request.tenant().reject(&id, &by).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
-pub(crate) async fn deactivate(mut request: RequestContext) -> Reply {
-    let id = named(&mut request)?;
-    let state = request.tenant().deactivate(&id, request.by()?).await?;
+pub(crate) async fn deactivate(
+    request: RequestContext,
+    Order(MemberName { member_id: id }): Order<MemberName>,
+    by: Actor,
+) -> Reply {
+    let state = request.tenant().deactivate(&id, &by).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
-pub(crate) async fn reset_claim(mut request: RequestContext) -> Reply {
-    let id = named(&mut request)?;
-    let state = request.tenant().reset_claim(&id, request.by()?).await?;
+pub(crate) async fn reset_claim(
+    request: RequestContext,
+    Order(MemberName { member_id: id }): Order<MemberName>,
+    by: Actor,
+) -> Reply {
+    let state = request.tenant().reset_claim(&id, &by).await?;
     Ok(wire::members::reviewed(&id, state).into())
 }
 
-pub(crate) async fn erase(mut request: RequestContext) -> Reply {
-    let Erasure { member_id, texts } = request.operator_fields(Erasure::read)?;
-    let state = request.tenant().erase(&member_id, texts, request.by()?).await?;
+pub(crate) async fn erase(
+    request: RequestContext,
+    Order(Erasure { member_id, texts }): Order<Erasure>,
+    by: Actor,
+) -> Reply {
+    let state = request.tenant().erase(&member_id, texts, &by).await?;
     let answer = Answer::from(wire::members::reviewed(&member_id, state));
     Ok(answer.with_cautions(vec![rules::erasure(texts)]))
 }
 
-/// The member that an operator's request names.
-fn named(request: &mut RequestContext) -> Result<MemberId, ApiError> {
-    Ok(request.operator_fields(MemberName::read)?.member_id)
-}
-
-/// A new token, which is shown once, and a new key if one is sent.
-pub(crate) async fn replace_key(mut request: RequestContext) -> Reply {
-    let replacement = request.member_fields(KeyReplacementRequest::read)?;
+pub(crate) async fn replace_key(
+    request: RequestContext,
+    MemberOrder(replacement): MemberOrder<KeyReplacementRequest>,
+) -> Reply {
     let member = request.tenant().replace_own_key(request.bearer()?, &replacement).await?;
     Ok(wire::members::key_replaced(&member).into())
 }
 
-pub(crate) async fn rotate_key(mut request: RequestContext) -> Reply {
-    let KeyRotation { member_id: id, public_key: key } =
-        request.operator_fields(KeyRotation::read)?;
-    let (member, token) = request.tenant().rotate_key(&id, key.as_ref(), request.by()?).await?;
+/// A new token, which is shown once, and a new key if one is sent.
+pub(crate) async fn rotate_key(
+    request: RequestContext,
+    Order(KeyRotation { member_id: id, public_key: key }): Order<KeyRotation>,
+    by: Actor,
+) -> Reply {
+    let (member, token) = request.tenant().rotate_key(&id, key.as_ref(), &by).await?;
     let answer = Answer::from(wire::members::rotated(&member, &token));
     Ok(answer.with_cautions(vec![rules::replaced_credential()]))
 }
@@ -333,28 +365,33 @@ fn member_state(text: &str) -> Result<MemberState, Refusal> {
     text.parse().map_err(Refusal::InvalidRequest)
 }
 
-pub(crate) async fn retry_message(mut request: RequestContext) -> Reply {
-    request.operator_fields(|_| Ok(()))?;
-    let message = request.tenant().retry_message(request.message_id()?, request.by()?).await?;
+pub(crate) async fn retry_message(
+    request: RequestContext,
+    _: NoFields,
+    id: MessageId,
+    by: Actor,
+) -> Reply {
+    let message = request.tenant().retry_message(id, &by).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 
-pub(crate) async fn cancel_message(mut request: RequestContext) -> Reply {
-    request.operator_fields(|_| Ok(()))?;
-    let message = request.tenant().cancel_message(request.message_id()?, request.by()?).await?;
+pub(crate) async fn cancel_message(
+    request: RequestContext,
+    _: NoFields,
+    id: MessageId,
+    by: Actor,
+) -> Reply {
+    let message = request.tenant().cancel_message(id, &by).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 
-pub(crate) async fn test_mail(mut request: RequestContext) -> Reply {
-    let to = request.operator_fields(|fields| {
-        let to = Contact::parse(MailAddress::read(fields)?.address)?;
-        if rules::is_address(&to) {
-            return Ok(to);
-        }
-        Err(Invalid::new("address", "must be an e-mail address"))
-    })?;
-    let (links, by) = (request.public_origin(), request.by()?);
-    let message = request.tenant().test_mail(&to, &links, by).await?;
+pub(crate) async fn test_mail(
+    request: RequestContext,
+    Order(MailAddress { address }): Order<MailAddress>,
+    by: Actor,
+) -> Reply {
+    let to = Contact::parse(address).map_err(Refusal::InvalidRequest)?;
+    let message = request.tenant().test_mail(&to, &request.public_origin(), &by).await?;
     Ok(wire::members::message_changed(&message).into())
 }
 

@@ -216,6 +216,8 @@ mod tests {
         use crate::pages::console::acts;
         for act in acts() {
             assert!(act.route(of_operators()).is_some(), "{}: no route {}", act.path, act.api.1);
+            let texts = act.texts(of_operators);
+            assert!(!texts.button.is_empty() && !texts.done.is_empty(), "{}: no texts", act.path);
         }
         for route in of_operators().iter().filter(|route| route.is_operators_change()) {
             let row = (route.method.as_str(), route.path);

@@ -1,14 +1,16 @@
 //! Routes of outcomes, scores, records and the ranking (API.md, 6.11 and 7.3).
 
 use swarm_core::Resource;
-use swarm_core::domain::{Day, Noted, OutcomeDraft, SubjectId};
+use swarm_core::domain::{Day, OutcomeDraft, SubjectId};
 use swarm_core::rules::ScoreFilter;
-use swarm_core::wire;
 use swarm_core::wire::Problem::{self, InvalidQuery, InvalidRequest, NoOutcome, NotFound};
+use swarm_core::{SessionId, wire};
 
 use super::sessions;
 use crate::request::RequestContext;
+use crate::request::command::Preview;
 use crate::request::credential::Access::Operator;
+use crate::request::extract::Attributed;
 use crate::request::route::{Parameter, Route, Section, Work, cached, post};
 use crate::response::{Answer, Reply};
 use crate::tenants::Role;
@@ -43,8 +45,6 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/outcome", outcome)
                 .with(Work::Long)
                 .about("Record the outcome of a session, or annul it")
-                .part("Id")
-                .takes::<Noted<OutcomeDraft>>()
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState])
                 .command(
@@ -53,7 +53,9 @@ pub(super) fn routes() -> Vec<Route> {
                         "12 -0.5 --source https://prices.example/aurora",
                         "has the outcome {value}",
                     )
-                    .done_where("value", "none", "session {id} is not scored"),
+                    .done_where("value", "none", "session {id} is not scored")
+                    .form("Record the outcome", "The outcome is recorded")
+                    .shown_first(Preview::Always),
                 ),
         ]),
     ]
@@ -92,9 +94,11 @@ pub(crate) async fn ranking(request: RequestContext) -> Reply {
     Ok(Answer::from(wire::scores::ranking(&ranking)).of_scores(state))
 }
 
-pub(crate) async fn outcome(mut request: RequestContext) -> Reply {
-    let id = request.session_id()?;
-    let (outcome, by) = request.attributed::<OutcomeDraft>()?;
+pub(crate) async fn outcome(
+    request: RequestContext,
+    id: SessionId,
+    Attributed(outcome, by): Attributed<OutcomeDraft>,
+) -> Reply {
     let session = request.tenant().record_outcome(id, &outcome, &by).await?;
     sessions::cautioned(&request, &session, wire::sessions::changed(&session)).await
 }

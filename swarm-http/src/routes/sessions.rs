@@ -1,9 +1,10 @@
 //! Routes of sessions and their briefs.
 
 use swarm_core::domain::{
-    BriefOrder, Day, ExcuseOrder, NoteAlone, Noted, RosterFreeze, SessionDraft, SessionPatch,
-    SessionState, SessionSummary, StateChange, SubjectId,
+    Attribution, Day, ExcuseOrder, RosterFreeze, SessionDraft, SessionPatch, SessionState,
+    SessionSummary, StateChange, SubjectId,
 };
+use swarm_core::rules::CautionCode;
 use swarm_core::service::SummaryPage;
 use swarm_core::store::SessionList;
 use swarm_core::wire::Problem::{
@@ -16,8 +17,9 @@ use swarm_core::{
 };
 
 use crate::request::RequestContext;
-use crate::request::command::Command;
+use crate::request::command::{Command, Preview};
 use crate::request::credential::Access::Operator;
+use crate::request::extract::Attributed;
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, Work, cached, patch, post, read};
 use crate::response::{Answer, Reply, ok};
@@ -85,7 +87,6 @@ pub(super) fn routes() -> Vec<Route> {
             post(Operator(Role::Operator), "/api/swarm/admin/sessions", convene)
                 .with(Work::Long)
                 .about("Convene a session")
-                .takes::<Noted<SessionDraft>>()
                 .answers(201, &["SessionConvened"])
                 .mints("session.id")
                 .refuses(&[InvalidRequest, NotFound])
@@ -102,13 +103,13 @@ pub(super) fn routes() -> Vec<Route> {
                     .flag("resolvesAt", "resolves")
                     .flag("stances", "stance")
                     .conflicts("practice", &["roster", "quorum"])
+                    .form("Convene", "The session is convened")
+                    .shown_first(Preview::Cautioned)
                     .next("session brief {session.id}"),
                 ),
             patch(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}", amend)
                 .with(Work::Long)
                 .about("Change or clear the deadline, the quorum or the question")
-                .part("Id")
-                .takes::<Noted<SessionPatch>>()
                 .answers(200, &["SessionChanged"])
                 .refuses(&[
                     InvalidRequest,
@@ -126,14 +127,18 @@ pub(super) fn routes() -> Vec<Route> {
                         .help("Move the deadline of a session")
                         .only(&["windowClosesAt", "note"])
                         .placed(&["windowClosesAt"])
-                        .asks(EARLY),
+                        .asks(CautionCode::EARLY)
+                        .shown_first(Preview::Cautioned)
+                        .form("Move the deadline", "The deadline is moved"),
                 )
                 .command(
                     of_session("quorum", "12 3", "needs {quorum} members")
                         .done_where("quorum", "none", "session {id} has no quorum")
                         .help("Change the quorum of a session, until it is aggregated")
                         .only(&["quorum", "note"])
-                        .placed(&["quorum"]),
+                        .placed(&["quorum"])
+                        .form("Set the quorum", "The quorum is set")
+                        .shown_first(Preview::Cautioned),
                 )
                 .command(
                     of_session(
@@ -143,21 +148,21 @@ pub(super) fn routes() -> Vec<Route> {
                     )
                     .help("Change the question of a session, until a take is on file")
                     .only(&["question", "resolution", "resolvesAt", "note"])
-                    .flag("resolvesAt", "resolves"),
+                    .flag("resolvesAt", "resolves")
+                    .form("Change the question", "The question is changed"),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/state", advance)
                 .about(
                     "Advance the state of a session; aggregated writes its snapshot. endWindow \
                      makes the deadline the time of this commit",
                 )
-                .part("Id")
-                .takes::<Noted<StateChange>>()
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState, TakesSealed])
                 .command(
                     of_session("open", "12", "is collecting")
                         .help("Let a session collect takes")
+                        .form("Open", "The session collects takes")
                         .fixed(&[("state", "\"collecting\"")])
                         .only(NOTE)
                         .next("session close {id}"),
@@ -166,7 +171,8 @@ pub(super) fn routes() -> Vec<Route> {
                     of_session("close", "12 --note 'venue is down' --yes", "is closed")
                         .help("End the window of a session: its deadline becomes now")
                         .fixed(&[("state", "\"window_closed\""), ("endWindow", "true")])
-                        .asks(EARLY)
+                        .asks(CautionCode::EARLY)
+                        .form("Close", "The session is closed")
                         .next("session aggregate {id}"),
                 )
                 .command(
@@ -174,19 +180,21 @@ pub(super) fn routes() -> Vec<Route> {
                         .help("Write the snapshot of a session, once")
                         .fixed(&[("state", "\"aggregated\"")])
                         .only(NOTE)
-                        .asks(EARLY)
+                        .asks(CautionCode::EARLY)
+                        .form("Compute the result", "The result is computed")
                         .next("session publish {id}"),
                 )
                 .command(
                     of_session("publish", "12", "is published")
                         .help("Publish an aggregated session")
+                        .form("Publish", "The session is published")
+                        .shown_first(Preview::Always)
                         .fixed(&[("state", "\"published\"")])
                         .only(NOTE)
                         .next("session show {id}"),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/void", void)
                 .about("Void an aggregated session: it counts for nothing from now on")
-                .part("Id")
                 .body("VoidOrder")
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
@@ -197,22 +205,25 @@ pub(super) fn routes() -> Vec<Route> {
                         "12 --note 'it had the prices of another day' --yes",
                         "is void",
                     )
-                    .irreversible(),
+                    .irreversible()
+                    .form("Void the session", "The session is void")
+                    .destructive(),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/withdraw", withdraw)
                 .about("Withdraw a session without takes: it is as if it had never been convened")
-                .part("Id")
-                .takes::<NoteAlone>()
                 .optional_body()
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, TakesOnFile, Problem::SessionState])
-                .command(of_session("withdraw", "12 --note 'the wrong subject'", "is withdrawn")),
+                .command(
+                    of_session("withdraw", "12 --note 'the wrong subject'", "is withdrawn")
+                        .form("Withdraw the session", "The session is withdrawn")
+                        .destructive()
+                        .shown_first(Preview::Always),
+                ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
                 .with(Work::Long)
                 .about("Freeze the roster, once")
-                .part("Id")
-                .takes::<Noted<RosterFreeze>>()
                 .answers(200, &["SessionChanged"])
                 .refuses(&[
                     InvalidRequest,
@@ -222,23 +233,22 @@ pub(super) fn routes() -> Vec<Route> {
                     Problem::SessionState,
                     TakesSealed,
                 ])
-                .command(of_session(
-                    "roster",
-                    "12 Zoë Ada",
-                    "has its roster, which cannot be set again",
-                )),
+                .command(
+                    of_session("roster", "12 Zoë Ada", "has its roster, which cannot be set again")
+                        .form("Freeze the roster", "The roster is frozen")
+                        .shown_first(Preview::Cautioned),
+                ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
                 .with(Work::Long)
                 .about("Excuse a member of the roster, or undo that")
-                .part("Id")
-                .takes::<Noted<ExcuseOrder>>()
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, NoRoster, AlreadyAggregated, TakesSealed])
                 .command(
                     of_session("excuse", "12 Zoë --undo", "excuses {memberId}")
                         .done_where("excused", "false", "session {id} expects {memberId}")
                         .flag("excused", "undo")
-                        .describe("excused", "Expect it again"),
+                        .describe("excused", "Expect it again")
+                        .form("Excuse", "The member is excused"),
                 ),
             post(
                 Operator(Role::Operator),
@@ -247,15 +257,14 @@ pub(super) fn routes() -> Vec<Route> {
             )
             .with(Work::Long)
             .about("Publish the brief of a session, or replace it while no take is on file")
-            .part("Id")
-            .takes::<Noted<BriefOrder>>()
             .optional_body()
             .answers(201, &["BriefPublished"])
             .mints("brief.id")
             .refuses(&[InvalidRequest, NotFound, BriefPublished, TakesOnFile, AlreadyAggregated])
             .command(
                 of_session("brief", "12 --prompt prompt.json", "has its brief")
-                    .flag("replaces", "replace"),
+                    .flag("replaces", "replace")
+                    .form("Publish the brief", "The brief is published"),
             ),
         ]),
     ]
@@ -263,9 +272,6 @@ pub(super) fn routes() -> Vec<Route> {
     .flatten()
     .collect()
 }
-
-/// The codes of the cautions about what comes before the end of a window.
-const EARLY: &[&str] = &["window-open", "deadline-earlier"];
 
 /// The fields of a command whose other fields are fixed.
 const NOTE: &[&str] = &["note"];
@@ -390,8 +396,10 @@ pub(crate) async fn by_date(request: RequestContext) -> Reply {
     Ok(Answer::from(wire::sessions::with_takes(&session, &takes)).of_session(&session))
 }
 
-pub(crate) async fn convene(mut request: RequestContext) -> Reply {
-    let (draft, by) = request.attributed::<SessionDraft>()?;
+pub(crate) async fn convene(
+    request: RequestContext,
+    Attributed(draft, by): Attributed<SessionDraft>,
+) -> Reply {
     let session = request.tenant().convene(&draft, &by).await?;
     cautioned(&request, &session, wire::sessions::convened(&session)).await
 }
@@ -409,16 +417,20 @@ pub(super) async fn cautioned(
     })
 }
 
-pub(crate) async fn amend(mut request: RequestContext) -> Reply {
-    let id = request.session_id()?;
-    let (patch, by) = request.attributed::<SessionPatch>()?;
+pub(crate) async fn amend(
+    request: RequestContext,
+    id: SessionId,
+    Attributed(patch, by): Attributed<SessionPatch>,
+) -> Reply {
     let session = request.tenant().amend_session(id, &patch, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
-pub(crate) async fn advance(mut request: RequestContext) -> Reply {
-    let id = request.session_id()?;
-    let (StateChange { state, end_window }, by) = request.attributed()?;
+pub(crate) async fn advance(
+    request: RequestContext,
+    id: SessionId,
+    Attributed(StateChange { state, end_window }, by): Attributed<StateChange>,
+) -> Reply {
     let session = match end_window {
         true => request.tenant().end_window(id, &by).await?,
         false => request.tenant().advance(id, state, &by).await?,
@@ -426,30 +438,30 @@ pub(crate) async fn advance(mut request: RequestContext) -> Reply {
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
-pub(crate) async fn void(mut request: RequestContext) -> Reply {
-    let id = request.session_id()?;
-    let by = request.attribution()?;
+pub(crate) async fn void(request: RequestContext, id: SessionId, by: Attribution) -> Reply {
     let session = request.tenant().void_session(id, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
-pub(crate) async fn withdraw(mut request: RequestContext) -> Reply {
-    let id = request.session_id()?;
-    let by = request.attribution()?;
+pub(crate) async fn withdraw(request: RequestContext, id: SessionId, by: Attribution) -> Reply {
     let session = request.tenant().withdraw_session(id, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
-pub(crate) async fn freeze_roster(mut request: RequestContext) -> Reply {
-    let id = request.session_id()?;
-    let (RosterFreeze { members }, by) = request.attributed()?;
+pub(crate) async fn freeze_roster(
+    request: RequestContext,
+    id: SessionId,
+    Attributed(RosterFreeze { members }, by): Attributed<RosterFreeze>,
+) -> Reply {
     let session = request.tenant().freeze_roster(id, &members, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }
 
-pub(crate) async fn excuse(mut request: RequestContext) -> Reply {
-    let id = request.session_id()?;
-    let (ExcuseOrder { member_id, excused }, by) = request.attributed()?;
+pub(crate) async fn excuse(
+    request: RequestContext,
+    id: SessionId,
+    Attributed(ExcuseOrder { member_id, excused }, by): Attributed<ExcuseOrder>,
+) -> Reply {
     let session = request.tenant().excuse(id, &member_id, excused, &by).await?;
     cautioned(&request, &session, wire::sessions::changed(&session)).await
 }

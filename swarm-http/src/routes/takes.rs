@@ -1,6 +1,6 @@
 //! Routes of takes: help with signing, filing, reading.
 
-use swarm_core::domain::{NoteAlone, SubjectId, TakeDraft, Withholding};
+use swarm_core::domain::{Actor, Attribution, SubjectId, TakeDraft, Withholding};
 use swarm_core::json::Document;
 use swarm_core::rules::TakeFilter;
 use swarm_core::wire::Problem::{
@@ -19,6 +19,7 @@ use crate::request::RequestContext;
 use crate::request::body::MAX_VALUES;
 use crate::request::command::Command;
 use crate::request::credential::Access::{Member, Operator, Public};
+use crate::request::extract::Order;
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, Work, cached, post, read};
 use crate::response::{Answer, ApiError, Reply, ok};
@@ -103,8 +104,6 @@ pub(super) fn routes() -> Vec<Route> {
     routes.extend(Section::Operating.rows(vec![
             post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/withhold", withhold)
                 .about("Withhold the write-up and the memo address of a take from the public")
-                .part("Id")
-                .takes::<Withholding>()
                 .answers(200, &["TakeMarked"])
                 .refuses(&[InvalidRequest, NotFound, TakesSealed, TakeState])
                 .command(
@@ -113,18 +112,16 @@ pub(super) fn routes() -> Vec<Route> {
                         "7 --note 'it names a client'",
                         "the texts of take {id} are withheld",
                     )
-                    .below("take"),
+                    .below("take").form("Withhold the texts", "The texts are withheld"),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/restore", restore)
                 .about("Show the write-up and the memo address of a take again")
-                .part("Id")
-                .takes::<NoteAlone>()
                 .optional_body()
                 .answers(200, &["TakeMarked"])
                 .refuses(&[InvalidRequest, NotFound, TakeState])
                 .command(
                     Command::new("restore", "7", "the texts of take {id} are shown again")
-                        .below("take"),
+                        .below("take").form("Restore the texts", "The texts are shown again"),
                 ),
         ]));
     routes
@@ -209,15 +206,17 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
     }
 }
 
-pub(crate) async fn withhold(mut request: RequestContext) -> Reply {
-    let Withholding { note } = request.operator_fields(Withholding::read)?;
-    let (id, by) = (request.take_id()?, request.by()?);
-    let take = request.tenant().withhold_take(id, &note, by).await?;
+pub(crate) async fn withhold(
+    request: RequestContext,
+    Order(Withholding { note }): Order<Withholding>,
+    id: TakeId,
+    by: Actor,
+) -> Reply {
+    let take = request.tenant().withhold_take(id, &note, &by).await?;
     Ok(wire::takes::marked(&take).into())
 }
 
-pub(crate) async fn restore(mut request: RequestContext) -> Reply {
-    let by = request.attribution()?;
-    let take = request.tenant().restore_take(request.take_id()?, &by).await?;
+pub(crate) async fn restore(request: RequestContext, by: Attribution, id: TakeId) -> Reply {
+    let take = request.tenant().restore_take(id, &by).await?;
     Ok(wire::takes::marked(&take).into())
 }

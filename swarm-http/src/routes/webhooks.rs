@@ -1,12 +1,13 @@
 //! Webhooks, for operators.
 
-use swarm_core::domain::{DeliveryId, DeliveryState, WebhookName};
+use swarm_core::domain::{Actor, DeliveryId, DeliveryState, WebhookName};
 use swarm_core::wire::Problem::{InvalidRequest, NotFound};
 use swarm_core::{Invalid, Refusal, wire};
 
 use crate::request::RequestContext;
 use crate::request::command::Command;
 use crate::request::credential::Access::Operator;
+use crate::request::extract::{NoFields, Order};
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::request::route::{Route, Section, Work, post, read_as};
 use crate::response::Reply;
@@ -22,22 +23,24 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[InvalidRequest]),
         post(Operator(Role::Admin), "/api/swarm/admin/webhooks/test", test)
             .about("Queue an event that tests a webhook")
-            .takes::<WebhookName>()
             .answers(200, &["DeliveryChanged"])
             .mints("delivery.id")
             .refuses(&[InvalidRequest, NotFound])
             .command(
                 Command::new("test", "https://hooks.acme.example/swarm", "the test is queued")
                     .below("webhook")
-                    .awaited("delivery"),
+                    .awaited("delivery")
+                    .form("Send a test", "The test is queued"),
             ),
         post(Operator(Role::Admin), "/api/swarm/admin/webhooks/{id}/retry", retry)
             .about("Queue a delivery again")
-            .part("Id")
-            .no_fields()
             .answers(200, &["DeliveryChanged"])
             .refuses(&[InvalidRequest, NotFound])
-            .command(Command::new("retry", "7", "delivery {id} is queued again").below("webhook")),
+            .command(
+                Command::new("retry", "7", "delivery {id} is queued again")
+                    .below("webhook")
+                    .form("Deliver again", "The delivery is queued again"),
+            ),
     ])
 }
 
@@ -59,14 +62,21 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
 }
 
 /// Queues the event `webhook.test`.
-pub(crate) async fn test(mut request: RequestContext) -> Reply {
-    let WebhookName { url } = request.operator_fields(WebhookName::read)?;
-    let delivery = request.tenant().test_webhook(&url, request.by()?).await?;
+pub(crate) async fn test(
+    request: RequestContext,
+    Order(WebhookName { url }): Order<WebhookName>,
+    by: Actor,
+) -> Reply {
+    let delivery = request.tenant().test_webhook(&url, &by).await?;
     Ok(wire::webhooks::delivery_changed(&delivery).into())
 }
 
-pub(crate) async fn retry(mut request: RequestContext) -> Reply {
-    request.operator_fields(|_| Ok(()))?;
-    let delivery = request.tenant().retry_delivery(request.delivery_id()?, request.by()?).await?;
+pub(crate) async fn retry(
+    request: RequestContext,
+    _: NoFields,
+    id: DeliveryId,
+    by: Actor,
+) -> Reply {
+    let delivery = request.tenant().retry_delivery(id, &by).await?;
     Ok(wire::webhooks::delivery_changed(&delivery).into())
 }

@@ -8,7 +8,7 @@ use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, MemberId, Refusal};
 use tokio::time::Instant;
 
-use super::acts::{Act, OperatorRoutes, Preview};
+use super::acts::{Act, OperatorRoutes};
 use super::confirm::{self, Proof};
 use super::context::{
     ConsoleContext, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
@@ -23,6 +23,7 @@ use super::page_id::PageId;
 use super::pages;
 use crate::console::{Secret, Submission};
 use crate::request::RequestContext;
+use crate::request::command::Preview;
 use crate::response::{Answer, ApiError, Reply};
 use crate::token_attempts::Asker;
 
@@ -225,12 +226,17 @@ async fn apply(
     }
     let bodies = bodies(act, context, sent);
     let body = bodies.first().cloned().unwrap_or(Json::Null);
-    let dry_run = match act.preview {
+    let (routes, preview) = (context.routes, act.preview(context.routes));
+    let dry_run = match preview {
         Preview::Never => None,
-        _ => Some(ok(context.call(act, sent, body, true).await)?),
+        Preview::Cautioned | Preview::Always => {
+            Some(ok(context.call(act, sent, body, true).await)?)
+        }
     };
-    if let Some(dry_run) = dry_run.filter(|dry_run| act.is_shown_first(&dry_run.cautions)) {
-        let proof = match act.needs_proof(&dry_run.cautions) {
+    let is_shown_first =
+        |dry_run: &Answer| preview == Preview::Always || !dry_run.cautions.is_empty();
+    if let Some(dry_run) = dry_run.filter(is_shown_first) {
+        let proof = match act.needs_proof(routes, &dry_run.cautions) {
             true => Some(Proof::of(act, context, session.as_deref()).await.map_err(refused)?),
             false => None,
         };
@@ -275,15 +281,15 @@ async fn apply(
     }
     let session = made.as_ref().and_then(session_of);
     let mut notice = match act.each {
-        Some(_) => format!("{}: {done}.", act.done),
-        None => format!("{}.", act.done),
+        Some(_) => format!("{}: {done}.", act.texts(routes).done),
+        None => format!("{}.", act.texts(routes).done),
     };
     if let (Some((field, next)), Some(id)) = (act.then, &session)
         && !sent.text(field).is_empty()
     {
         let body = next.body(context.routes, std::slice::from_ref(id), &FormData::default());
         notice += &match ok(context.call_at(next, vec![id.clone()], body, false).await) {
-            Ok(_) => format!(" {}.", next.done),
+            Ok(_) => format!(" {}.", next.texts(routes).done),
             Err(error) => format!(" But then: {}", error_text(&error)),
         };
     }
@@ -333,7 +339,7 @@ fn with_roster(body: Json, members: &[MemberId]) -> Json {
 fn redirect_to_secret(act: &Act, context: &ConsoleContext, answer: &Answer) -> String {
     let body = Json::read(&answer.body).map(Json::into_object).unwrap_or_default();
     let secret = act.secret.and_then(|name| body.clone().text(name).ok());
-    let of = format!("{} for {}", act.done, secret_owner(body));
+    let of = format!("{} for {}", act.texts(context.routes).done, secret_owner(body));
     context.sign_in.store_secret(Secret { of, text: secret.unwrap_or_default() });
     "/operate/secret".to_owned()
 }

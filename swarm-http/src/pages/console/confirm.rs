@@ -16,6 +16,7 @@ use crate::pages::lists;
 use crate::pages::markup::named;
 use crate::pages::stage_text;
 use crate::pages::{Markup, charts};
+use crate::request::command::FormTexts;
 use crate::request::parameters::number;
 use crate::response::{Answer, ApiError};
 
@@ -56,7 +57,7 @@ impl Proof {
             (Some(session), _) => format!("session {}", session.id),
             (None, Some(member)) => named(member.name.as_str(), id),
             (None, None) if !id.is_empty() => id.to_owned(),
-            (None, None) => act.button.to_owned(),
+            (None, None) => act.texts(context.routes).button.to_owned(),
         }))
     }
 
@@ -87,7 +88,8 @@ pub(super) async fn page(
     dry_run: &Answer,
     asked: Asked<'_>,
 ) -> Result<Page, ApiError> {
-    let mut page = Page::new(format!("{}?", act.button)).with_lead(match asked.proof {
+    let FormTexts { button, is_destructive, .. } = act.texts(context.routes);
+    let mut page = Page::new(format!("{button}?")).with_lead(match asked.proof {
         Some(proof) => {
             let then = match proof {
                 Proof::Token => "give your token",
@@ -125,8 +127,8 @@ pub(super) async fn page(
     let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
     let field = asked.proof.map(|proof| Field { fault: asked.fault, ..proof.form_field() });
     let confirmed = asked.proof.is_none().then(|| (CONFIRMED.to_owned(), "yes".to_owned()));
-    let button = Button::new(act.button);
-    let button = if act.is_destructive { button } else { button.primary() };
+    let button = Button::new(button);
+    let button = if is_destructive { button } else { button.primary() };
     let form = context.form(act, &parts, field.into_iter().collect());
     page.form(form.map(|form| {
         FormView {
@@ -194,7 +196,7 @@ async fn of_session(
             closes(session.window_closes_at),
             format!("{}: {left}", closes(to)),
         );
-    } else if act.token != super::acts::Token::Never {
+    } else if act.may_ask(context.routes) {
         changes.record.push(("Deadline", Markup::text(&closes(session.window_closes_at))));
     }
     let quorum = after.whole_if_any("quorum").ok().flatten();

@@ -200,7 +200,8 @@ impl ConsoleContext {
         parts: &[&str],
         fields: Vec<Field>,
     ) -> Option<FormView> {
-        self.may(act).then(|| self.form_at(act.button, fill_path(act.path, parts), fields))
+        let button = act.texts(self.routes).button;
+        self.may(act).then(|| self.form_at(button, fill_path(act.path, parts), fields))
     }
 
     /// The form of an act on a row: `value` is sent as this field.
@@ -232,8 +233,8 @@ impl ConsoleContext {
             None => fields,
         };
         let is_back = refused.is_some();
-        let buttons: Vec<_> =
-            acts.into_iter().map(|(act, path)| Button::new(act.button).at(path)).collect();
+        let button = |act: &Act| Button::new(act.texts(self.routes).button);
+        let buttons: Vec<_> = acts.into_iter().map(|(act, path)| button(act).at(path)).collect();
         (!buttons.is_empty()).then_some(Panel {
             summary,
             lead,

@@ -3,81 +3,46 @@
 use swarm_core::json::Json;
 
 use super::super::page_id::PageId::Committee;
-use super::{Act, Preview, Token};
+use super::Act;
 
 const STATUS_ROUTE: &str = "/api/ic/admin/members/{id}/status";
 
-pub(in crate::pages::console) static ADD_COMMITTEE_MEMBER: Act = Act::post(
-    "/operate/committee/members",
-    "/api/ic/admin/members",
-    Committee,
-    ("Create the member", "Key"),
-)
-.with_secret("api_key");
+pub(in crate::pages::console) static ADD_COMMITTEE_MEMBER: Act =
+    Act::post("/operate/committee/members", "/api/ic/admin/members", Committee)
+        .with_secret("api_key");
 
-pub(in crate::pages::console) static UPDATE_COMMITTEE_MEMBER: Act = Act::post(
-    "/operate/committee/change",
-    "/api/ic/admin/members/{id}",
-    Committee,
-    ("Save the record", "The record is saved"),
-)
-.with_path_field("member");
+pub(in crate::pages::console) static UPDATE_COMMITTEE_MEMBER: Act =
+    Act::post("/operate/committee/change", "/api/ic/admin/members/{id}", Committee)
+        .with_path_field("member");
 
 pub(in crate::pages::console) static ROTATE_COMMITTEE_KEY: Act = Act::post(
     "/operate/committee/members/{id}/rotate-key",
     "/api/ic/admin/members/{id}/rotate-key",
     Committee,
-    ("Replace the key", "New key"),
 )
-.destructive()
-.with_token(Token::Always)
 .with_secret("api_key");
 
-pub(in crate::pages::console) static SET_MEMBER_ACTIVE: Act = Act::post(
-    "/operate/committee/members/{id}/active",
-    STATUS_ROUTE,
-    Committee,
-    ("Set active", "The member is active"),
-)
-.with_body(|_, _| Json::from([("status", Json::from("active"))]));
+pub(in crate::pages::console) static SET_MEMBER_ACTIVE: Act =
+    Act::post("/operate/committee/members/{id}/active", STATUS_ROUTE, Committee)
+        .saying("Set active", "The member is active")
+        .with_body(|_, _| Json::from([("status", Json::from("active"))]));
 
-pub(in crate::pages::console) static SET_MEMBER_INACTIVE: Act = Act::post(
-    "/operate/committee/members/{id}/inactive",
-    STATUS_ROUTE,
-    Committee,
-    ("Set inactive", "The member is inactive"),
-)
-.with_body(|_, _| Json::from([("status", Json::from("inactive"))]));
+pub(in crate::pages::console) static SET_MEMBER_INACTIVE: Act =
+    Act::post("/operate/committee/members/{id}/inactive", STATUS_ROUTE, Committee)
+        .saying("Set inactive", "The member is inactive")
+        .with_body(|_, _| Json::from([("status", Json::from("inactive"))]));
 
-pub(in crate::pages::console) static SET_DAY: Act = Act::post(
-    "/operate/committee/day",
-    "/api/ic/admin/day",
-    Committee,
-    ("Set the subject", "The subject of the day is set"),
-);
+pub(in crate::pages::console) static SET_DAY: Act =
+    Act::post("/operate/committee/day", "/api/ic/admin/day", Committee);
 
-pub(in crate::pages::console) static GENERATE_BRIEFS: Act = Act::post(
-    "/operate/committee/briefs",
-    "/api/ic/admin/briefs",
-    Committee,
-    ("Generate the briefs", "The briefs are generated"),
-);
+pub(in crate::pages::console) static GENERATE_BRIEFS: Act =
+    Act::post("/operate/committee/briefs", "/api/ic/admin/briefs", Committee);
 
-pub(in crate::pages::console) static SET_SYNTHESIS: Act = Act::post(
-    "/operate/committee/synthesis",
-    "/api/ic/admin/synthesis",
-    Committee,
-    ("Set the synthesis", "The synthesis is set"),
-);
+pub(in crate::pages::console) static SET_SYNTHESIS: Act =
+    Act::post("/operate/committee/synthesis", "/api/ic/admin/synthesis", Committee);
 
-pub(in crate::pages::console) static WITHDRAW_DAY: Act = Act::post(
-    "/operate/committee/withdraw",
-    "/api/ic/admin/day/withdraw",
-    Committee,
-    ("Withdraw the day", "The day is withdrawn"),
-)
-.destructive()
-.shown_first(Preview::Always);
+pub(in crate::pages::console) static WITHDRAW_DAY: Act =
+    Act::post("/operate/committee/withdraw", "/api/ic/admin/day/withdraw", Committee);
 
 /// All of them.
 pub(super) static COMMITTEE_ACTS: [&Act; 9] = [

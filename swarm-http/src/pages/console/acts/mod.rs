@@ -1,5 +1,6 @@
-//! Acts: forms, and the routes of the operators' API that they stand for. Each act is a row: the form's path, the route, and
-//! what the page says. The fields are those of the command that the route has, unless the form is made otherwise.
+//! Acts: forms, and the routes of the operators' API that they stand for. Each act is a row: the form's path and page, and the
+//! route. What the form says, what it shows first, and its fields are those of the command that the route has, unless the form
+//! is one of several of the command.
 
 mod committee;
 mod members;
@@ -12,7 +13,7 @@ use swarm_core::rules::Caution;
 use super::body::Body;
 use super::form::FormData;
 use super::page_id::PageId;
-use crate::request::command::{Argument, ArgumentKind, Command};
+use crate::request::command::{Argument, ArgumentKind, Command, FormTexts, Preview};
 use crate::request::route::Route;
 
 pub(super) use committee::*;
@@ -40,16 +41,10 @@ pub(crate) struct Act {
     pub(crate) page_id: PageId,
     /// The page that follows, if it is another page.
     pub(super) next: Option<PageId>,
-    /// The label of the button.
-    pub(super) button: &'static str,
-    /// The message after the change.
-    pub(super) done: &'static str,
-    /// When a page shows first what would change.
-    pub(super) preview: Preview,
-    /// When the token is asked for on that page.
-    pub(super) token: Token,
-    /// Whether something is gone or void afterwards. Its button is never filled.
-    pub(super) is_destructive: bool,
+    /// The label of the button and the message after the change, where they are not those of the command.
+    texts: Option<(&'static str, &'static str)>,
+    /// Whether something is gone or void afterwards, though not by other forms of the command.
+    is_destructive: bool,
     /// The field with several values, if the act makes one API request for each value.
     pub(super) each: Option<&'static str>,
     /// The member of the answer that is a minted secret, if there is one.
@@ -64,41 +59,17 @@ pub(crate) struct Act {
     fields: &'static [&'static str],
 }
 
-/// When a page shows first what would change.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Preview {
-    Never,
-    /// If there is a caution.
-    Cautioned,
-    Always,
-}
-
-/// When the token is asked for again.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token {
-    Never,
-    Always,
-    /// If there is a caution with this code.
-    Because(&'static str),
-}
-
 impl Act {
-    /// An act of a POST, without preview and secret.
-    pub(super) const fn post(
-        path: &'static str,
-        api: &'static str,
-        page_id: PageId,
-        texts: (&'static str, &'static str),
-    ) -> Self {
-        Self::new(path, ("POST", api), page_id, texts)
+    /// An act of a POST, without secret.
+    pub(super) const fn post(path: &'static str, api: &'static str, page_id: PageId) -> Self {
+        Self::new(path, ("POST", api), page_id)
     }
 
-    /// An act without preview and secret.
+    /// An act without secret.
     pub(super) const fn new(
         path: &'static str,
         api: (&'static str, &'static str),
         page_id: PageId,
-        (button, done): (&'static str, &'static str),
     ) -> Self {
         Self {
             path,
@@ -107,10 +78,7 @@ impl Act {
             verb: None,
             page_id,
             next: None,
-            button,
-            done,
-            preview: Preview::Never,
-            token: Token::Never,
+            texts: None,
             is_destructive: false,
             each: None,
             secret: None,
@@ -126,7 +94,7 @@ impl Act {
         Self { body: Some(body), ..self }
     }
 
-    /// Like this command of the route, which has several.
+    /// As this command of the route, which has several.
     pub(super) const fn by(self, verb: &'static str) -> Self {
         Self { verb: Some(verb), ..self }
     }
@@ -205,13 +173,9 @@ impl Act {
         Self { next: Some(page_id), ..self }
     }
 
-    pub(super) const fn shown_first(self, preview: Preview) -> Self {
-        Self { preview, ..self }
-    }
-
-    /// Shown first, and confirmed with the token.
-    pub(super) const fn with_token(self, token: Token) -> Self {
-        Self { token, preview: Preview::Always, ..self }
+    /// With another label and another message than those of the command.
+    pub(super) const fn saying(self, button: &'static str, done: &'static str) -> Self {
+        Self { texts: Some((button, done)), ..self }
     }
 
     pub(super) const fn destructive(self) -> Self {
@@ -245,22 +209,30 @@ impl Act {
         rows.iter().find(|row| row.method == *method && row.path == path)
     }
 
-    /// Whether a [`Proof`](super::confirm::Proof) is needed because of these cautions.
-    pub(super) fn needs_proof(&self, cautions: &[Caution]) -> bool {
-        match self.token {
-            Token::Never => false,
-            Token::Always => true,
-            Token::Because(code) => cautions.iter().any(|caution| caution.code == code),
-        }
+    /// What the page says of it.
+    pub(crate) fn texts(&self, routes: OperatorRoutes) -> FormTexts {
+        let of_command = self.command(routes).map(|command| command.form).unwrap_or_default();
+        let (button, done) = self.texts.unwrap_or((of_command.button, of_command.done));
+        let is_destructive = self.is_destructive || of_command.is_destructive;
+        FormTexts { button, done, is_destructive }
     }
 
-    /// Whether a page shows first what would change, because of these cautions.
-    pub(super) fn is_shown_first(&self, cautions: &[Caution]) -> bool {
-        match self.preview {
-            Preview::Never => false,
-            Preview::Cautioned => !cautions.is_empty(),
-            Preview::Always => true,
-        }
+    /// When a page shows first what would change.
+    pub(super) fn preview(&self, routes: OperatorRoutes) -> Preview {
+        self.command(routes).map_or(Preview::Always, |command| command.preview)
+    }
+
+    /// Whether something is asked because of a caution.
+    pub(super) fn may_ask(&self, routes: OperatorRoutes) -> bool {
+        self.command(routes).is_none_or(|command| !command.asks.is_empty())
+    }
+
+    /// Whether a [`Proof`](super::confirm::Proof) is needed because of these cautions.
+    pub(super) fn needs_proof(&self, routes: OperatorRoutes, cautions: &[Caution]) -> bool {
+        self.command(routes).is_none_or(|command| {
+            let is_asked = |caution: &Caution| command.asks.contains(&caution.code);
+            command.wants_proof && cautions.iter().any(is_asked)
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use swarm_core::json::Json;
 use super::super::body::Body;
 use super::super::form::FormData;
 use super::super::page_id::PageId::{Records, Subject, Subjects, Take};
-use super::{Act, Preview};
+use super::Act;
 
 const SUBJECT_FIELDS: &[&str] = &[
     "id",
@@ -85,29 +85,21 @@ fn regime(_: &[String], sent: &FormData) -> Json {
     }
 }
 
-pub(in crate::pages::console) static CREATE_SUBJECT: Act = Act::post(
-    "/operate/subjects",
-    "/api/swarm/admin/subjects",
-    Subjects,
-    ("Create the subject", "The subject is created"),
-)
-.with_body(subject)
-.with_fields(SUBJECT_FIELDS);
+pub(in crate::pages::console) static CREATE_SUBJECT: Act =
+    Act::post("/operate/subjects", "/api/swarm/admin/subjects", Subjects)
+        .saying("Create the subject", "The subject is created")
+        .with_body(subject)
+        .with_fields(SUBJECT_FIELDS);
 
-pub(in crate::pages::console) static REPLACE_SUBJECT: Act = Act::post(
-    "/operate/subjects/{id}",
-    "/api/swarm/admin/subjects",
-    Subject,
-    ("Save the record", "The record is saved"),
-)
-.with_body(subject)
-.with_fields(SUBJECT_FIELDS);
+pub(in crate::pages::console) static REPLACE_SUBJECT: Act =
+    Act::post("/operate/subjects/{id}", "/api/swarm/admin/subjects", Subject)
+        .with_body(subject)
+        .with_fields(SUBJECT_FIELDS);
 
 pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
     "/operate/subjects/{id}/snapshots",
     "/api/swarm/admin/subjects/{id}/snapshots",
     Subject,
-    ("Add the snapshot", "The snapshot is added"),
 )
 .with_body(|_, sent| {
     Body::of(sent)
@@ -128,47 +120,25 @@ pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
     "positions-pct[]",
 ]);
 
-pub(in crate::pages::console) static PUT_REGIME: Act = Act::post(
-    "/operate/records/regime",
-    "/api/swarm/admin/regime",
-    Records,
-    ("Save the regime", "The regime is saved"),
-)
-.with_body(regime)
-.with_fields(&["date", "composite", "regime", "macro_regime", "onchain_regime", "more"]);
+pub(in crate::pages::console) static PUT_REGIME: Act =
+    Act::post("/operate/records/regime", "/api/swarm/admin/regime", Records)
+        .with_body(regime)
+        .with_fields(&["date", "composite", "regime", "macro_regime", "onchain_regime", "more"]);
 
-pub(in crate::pages::console) static PUT_SIGNAL: Act = Act::post(
-    "/operate/records/signal",
-    "/api/swarm/admin/signals",
-    Records,
-    ("Save the signal", "The signal is saved"),
-)
-.with_body(|_, sent| Body::of(sent).texts(&["signal_key", "date"]).value("payload").json())
-.with_fields(&["signal_key", "date", "payload"]);
+pub(in crate::pages::console) static PUT_SIGNAL: Act =
+    Act::post("/operate/records/signal", "/api/swarm/admin/signals", Records)
+        .with_body(|_, sent| Body::of(sent).texts(&["signal_key", "date"]).value("payload").json())
+        .with_fields(&["signal_key", "date", "payload"]);
 
-pub(in crate::pages::console) static RETRACT_MEMO: Act = Act::post(
-    "/operate/records/retract",
-    "/api/swarm/admin/memos/{id}/retract",
-    Records,
-    ("Retract", "The memo is retracted"),
-)
-.destructive()
-.shown_first(Preview::Always)
-.with_path_field("memo");
+pub(in crate::pages::console) static RETRACT_MEMO: Act =
+    Act::post("/operate/records/retract", "/api/swarm/admin/memos/{id}/retract", Records)
+        .with_path_field("memo");
 
-pub(in crate::pages::console) static WITHHOLD_TAKE: Act = Act::post(
-    "/operate/takes/{id}/withhold",
-    "/api/swarm/admin/takes/{id}/withhold",
-    Take,
-    ("Withhold the texts", "The texts are withheld"),
-);
+pub(in crate::pages::console) static WITHHOLD_TAKE: Act =
+    Act::post("/operate/takes/{id}/withhold", "/api/swarm/admin/takes/{id}/withhold", Take);
 
-pub(in crate::pages::console) static RESTORE_TAKE: Act = Act::post(
-    "/operate/takes/{id}/restore",
-    "/api/swarm/admin/takes/{id}/restore",
-    Take,
-    ("Restore the texts", "The texts are shown again"),
-);
+pub(in crate::pages::console) static RESTORE_TAKE: Act =
+    Act::post("/operate/takes/{id}/restore", "/api/swarm/admin/takes/{id}/restore", Take);
 
 /// All of them.
 pub(super) static RECORD_ACTS: [&Act; 8] = [

@@ -5,14 +5,14 @@ use swarm_core::json::Json;
 use super::super::body::Body;
 use super::super::form::FormData;
 use super::super::page_id::PageId::{self, Session, Sessions};
-use super::{Act, BodyFn, Preview, Token};
+use super::{Act, BodyFn};
 
 const SESSION_ROUTE: &str = "/api/swarm/admin/sessions/{id}";
 const STATE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/state";
 const EXCUSE_ROUTE: &str = "/api/swarm/admin/sessions/{id}/roster/excuse";
 
-const fn patch(path: &'static str, body: BodyFn, said: (&'static str, &'static str)) -> Act {
-    Act::new(path, ("PATCH", SESSION_ROUTE), Session, said).with_body(body)
+const fn patch(path: &'static str, verb: &'static str, body: BodyFn) -> Act {
+    Act::new(path, ("PATCH", SESSION_ROUTE), Session).by(verb).with_body(body)
 }
 
 fn convened(_: &[String], sent: &FormData) -> Json {
@@ -47,189 +47,126 @@ fn brief(_: &[String], sent: &FormData) -> Json {
     }
 }
 
-pub(in crate::pages::console) static CONVENE: Act = Act::post(
-    "/operate/convene",
-    "/api/swarm/admin/sessions",
-    PageId::Convene,
-    ("Convene", "The session is convened"),
-)
-.with_body(convened)
-.followed_by(Session)
-.shown_first(Preview::Cautioned)
-.then("publishBrief", &PUBLISH_BRIEF)
-.with_fields(&[
-    "publishBrief",
-    "note",
-    "date",
-    "subjectId",
-    "state",
-    "windowClosesAt",
-    "quorum",
-    "buckets",
-    "stances",
-    "maxRevisions",
-    "method",
-    "blind",
-    "practice",
-    "finish",
-    "question",
-    "resolution",
-    "resolvesAt",
-    "rosterKind",
-    "rosterOf",
-    "roster",
-]);
+pub(in crate::pages::console) static CONVENE: Act =
+    Act::post("/operate/convene", "/api/swarm/admin/sessions", PageId::Convene)
+        .with_body(convened)
+        .followed_by(Session)
+        .then("publishBrief", &PUBLISH_BRIEF)
+        .with_fields(&[
+            "publishBrief",
+            "note",
+            "date",
+            "subjectId",
+            "state",
+            "windowClosesAt",
+            "quorum",
+            "buckets",
+            "stances",
+            "maxRevisions",
+            "method",
+            "blind",
+            "practice",
+            "finish",
+            "question",
+            "resolution",
+            "resolvesAt",
+            "rosterKind",
+            "rosterOf",
+            "roster",
+        ]);
 
-pub(in crate::pages::console) static OPEN: Act = Act::post(
-    "/operate/sessions/{id}/open",
-    STATE_ROUTE,
-    Session,
-    ("Open", "The session collects takes"),
-)
-.by("open");
+pub(in crate::pages::console) static OPEN: Act =
+    Act::post("/operate/sessions/{id}/open", STATE_ROUTE, Session).by("open");
 
-pub(in crate::pages::console) static CLOSE: Act = Act::post(
-    "/operate/sessions/{id}/close",
-    STATE_ROUTE,
-    Session,
-    ("Close", "The session is closed"),
-)
-.by("close")
-.with_token(Token::Because("deadline-earlier"));
+pub(in crate::pages::console) static CLOSE: Act =
+    Act::post("/operate/sessions/{id}/close", STATE_ROUTE, Session).by("close");
 
-pub(in crate::pages::console) static AGGREGATE: Act = Act::post(
-    "/operate/sessions/{id}/aggregate",
-    STATE_ROUTE,
-    Session,
-    ("Compute the result", "The result is computed"),
-)
-.by("aggregate")
-.with_token(Token::Because("window-open"));
+pub(in crate::pages::console) static AGGREGATE: Act =
+    Act::post("/operate/sessions/{id}/aggregate", STATE_ROUTE, Session).by("aggregate");
 
-pub(in crate::pages::console) static PUBLISH: Act = Act::post(
-    "/operate/sessions/{id}/publish",
-    STATE_ROUTE,
-    Session,
-    ("Publish", "The session is published"),
-)
-.by("publish")
-.shown_first(Preview::Always);
+pub(in crate::pages::console) static PUBLISH: Act =
+    Act::post("/operate/sessions/{id}/publish", STATE_ROUTE, Session).by("publish");
 
-pub(in crate::pages::console) static MOVE_DEADLINE: Act = patch(
-    "/operate/sessions/{id}/deadline",
-    |_, sent| {
+pub(in crate::pages::console) static MOVE_DEADLINE: Act =
+    patch("/operate/sessions/{id}/deadline", "deadline", |_, sent| {
         let body = Body::noted(sent).time("windowClosesAt");
         // An empty field does not lift the deadline: another form does.
         if sent.text("windowClosesAt").is_empty() {
             return body.set("windowClosesAt", Json::from("")).json();
         }
         body.json()
-    },
-    ("Move the deadline", "The deadline is moved"),
-)
-.with_token(Token::Because("deadline-earlier"))
-.shown_first(Preview::Cautioned)
-.with_fields(&["note", "windowClosesAt"]);
+    })
+    .with_fields(&["note", "windowClosesAt"]);
 
-pub(in crate::pages::console) static CLEAR_DEADLINE: Act = patch(
-    "/operate/sessions/{id}/no-deadline",
-    |_, sent| Body::noted(sent).set("windowClosesAt", Json::Null).json(),
-    ("Lift the deadline", "The session has no deadline"),
-)
-.with_fields(&["note"]);
+pub(in crate::pages::console) static CLEAR_DEADLINE: Act =
+    patch("/operate/sessions/{id}/no-deadline", "deadline", |_, sent| {
+        Body::noted(sent).set("windowClosesAt", Json::Null).json()
+    })
+    .saying("Lift the deadline", "The session has no deadline")
+    .with_fields(&["note"]);
 
-pub(in crate::pages::console) static SET_QUORUM: Act = patch(
-    "/operate/sessions/{id}/quorum",
-    |_, sent| Body::noted(sent).set("quorum", Json::Null).value("quorum").json(),
-    ("Set the quorum", "The quorum is set"),
-)
-.shown_first(Preview::Cautioned)
-.with_fields(&["note", "quorum"]);
+pub(in crate::pages::console) static SET_QUORUM: Act =
+    patch("/operate/sessions/{id}/quorum", "quorum", |_, sent| {
+        Body::noted(sent).set("quorum", Json::Null).value("quorum").json()
+    })
+    .with_fields(&["note", "quorum"]);
 
-pub(in crate::pages::console) static SET_QUESTION: Act = patch(
-    "/operate/sessions/{id}/question",
-    |_, sent| {
+pub(in crate::pages::console) static SET_QUESTION: Act =
+    patch("/operate/sessions/{id}/question", "question", |_, sent| {
         let body = ["question", "resolution", "resolvesAt"]
             .into_iter()
             .fold(Body::noted(sent), |body, field| body.set(field, Json::Null));
         body.texts(&["question", "resolution"]).time("resolvesAt").json()
-    },
-    ("Change the question", "The question is changed"),
-)
-.with_fields(&["note", "question", "resolution", "resolvesAt"]);
+    })
+    .with_fields(&["note", "question", "resolution", "resolvesAt"]);
 
 const OUTCOME_ROUTE: &str = "/api/swarm/admin/sessions/{id}/outcome";
 
-pub(in crate::pages::console) static RECORD_OUTCOME: Act = Act::post(
-    "/operate/sessions/{id}/outcome",
-    OUTCOME_ROUTE,
-    Session,
-    ("Record the outcome", "The outcome is recorded"),
-)
-.with_body(|_, sent| {
-    // An empty field does not annul the outcome: another form does.
-    let empty = Body::noted(sent).set("value", Json::from(""));
-    empty.value("value").text("source").json()
-})
-.shown_first(Preview::Always)
-.with_fields(&["note", "value", "source"]);
+pub(in crate::pages::console) static RECORD_OUTCOME: Act =
+    Act::post("/operate/sessions/{id}/outcome", OUTCOME_ROUTE, Session)
+        .with_body(|_, sent| {
+            // An empty field does not annul the outcome: another form does.
+            let empty = Body::noted(sent).set("value", Json::from(""));
+            empty.value("value").text("source").json()
+        })
+        .with_fields(&["note", "value", "source"]);
 
-pub(in crate::pages::console) static ANNUL_OUTCOME: Act = Act::post(
-    "/operate/sessions/{id}/annul",
-    OUTCOME_ROUTE,
-    Session,
-    ("Annul the outcome", "The session is not scored"),
-)
-.with_body(|_, sent| Body::noted(sent).set("value", Json::Null).text("source").json())
-.destructive()
-.shown_first(Preview::Always)
-.with_fields(&["note", "source"]);
+pub(in crate::pages::console) static ANNUL_OUTCOME: Act =
+    Act::post("/operate/sessions/{id}/annul", OUTCOME_ROUTE, Session)
+        .saying("Annul the outcome", "The session is not scored")
+        .with_body(|_, sent| Body::noted(sent).set("value", Json::Null).text("source").json())
+        .destructive()
+        .with_fields(&["note", "source"]);
 
-pub(in crate::pages::console) static FREEZE_ROSTER: Act = Act::post(
-    "/operate/sessions/{id}/roster",
-    "/api/swarm/admin/sessions/{id}/roster",
-    Session,
-    ("Freeze the roster", "The roster is frozen"),
-)
-.with_body(|_, sent| Body::noted(sent).set("members", listed(sent)).json())
-.shown_first(Preview::Cautioned)
-.with_fields(&["note", "roster"]);
+pub(in crate::pages::console) static FREEZE_ROSTER: Act =
+    Act::post("/operate/sessions/{id}/roster", "/api/swarm/admin/sessions/{id}/roster", Session)
+        .with_body(|_, sent| Body::noted(sent).set("members", listed(sent)).json())
+        .with_fields(&["note", "roster"]);
 
-pub(in crate::pages::console) static EXCUSE: Act = Act::post(
-    "/operate/sessions/{id}/excuse",
-    EXCUSE_ROUTE,
-    Session,
-    ("Excuse", "The member is excused"),
-)
-.with_body(|_, sent| excused(sent, true))
-.in_rows("memberId")
-.with_fields(&["note", "memberId"]);
+pub(in crate::pages::console) static EXCUSE: Act =
+    Act::post("/operate/sessions/{id}/excuse", EXCUSE_ROUTE, Session)
+        .with_body(|_, sent| excused(sent, true))
+        .in_rows("memberId")
+        .with_fields(&["note", "memberId"]);
 
-pub(in crate::pages::console) static UNEXCUSE: Act = Act::post(
-    "/operate/sessions/{id}/expect",
-    EXCUSE_ROUTE,
-    Session,
-    ("Expect again", "The member is expected again"),
-)
-.with_body(|_, sent| excused(sent, false))
-.in_rows("memberId")
-.with_fields(&["note", "memberId"]);
+pub(in crate::pages::console) static UNEXCUSE: Act =
+    Act::post("/operate/sessions/{id}/expect", EXCUSE_ROUTE, Session)
+        .saying("Expect again", "The member is expected again")
+        .with_body(|_, sent| excused(sent, false))
+        .in_rows("memberId")
+        .with_fields(&["note", "memberId"]);
 
-pub(in crate::pages::console) static PUBLISH_BRIEF: Act = Act::post(
-    "/operate/sessions/{id}/brief",
-    "/api/swarm/admin/sessions/{id}/brief",
-    Session,
-    ("Publish the brief", "The brief is published"),
-)
-.with_body(brief)
-.with_fields(&["note", "system", "user"]);
+pub(in crate::pages::console) static PUBLISH_BRIEF: Act =
+    Act::post("/operate/sessions/{id}/brief", "/api/swarm/admin/sessions/{id}/brief", Session)
+        .with_body(brief)
+        .with_fields(&["note", "system", "user"]);
 
 pub(in crate::pages::console) static REPLACE_BRIEF: Act = Act::post(
     "/operate/sessions/{id}/replace-brief",
     "/api/swarm/admin/sessions/{id}/brief",
     Session,
-    ("Replace the brief", "The brief is replaced"),
 )
+.saying("Replace the brief", "The brief is replaced")
 .with_body(|_, sent| {
     let prompt = Body::of(sent).texts(&["system", "user"]).json();
     let body = Body::noted(sent).set("replaces", Json::Bool(true));
@@ -237,24 +174,15 @@ pub(in crate::pages::console) static REPLACE_BRIEF: Act = Act::post(
 })
 .with_fields(&["note", "system", "user"]);
 
-pub(in crate::pages::console) static VOID: Act = Act::post(
-    "/operate/sessions/{id}/void",
-    "/api/swarm/admin/sessions/{id}/void",
-    Session,
-    ("Void the session", "The session is void"),
-)
-.destructive()
-.with_token(Token::Always);
+pub(in crate::pages::console) static VOID: Act =
+    Act::post("/operate/sessions/{id}/void", "/api/swarm/admin/sessions/{id}/void", Session);
 
 pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
     "/operate/sessions/{id}/withdraw",
     "/api/swarm/admin/sessions/{id}/withdraw",
     Session,
-    ("Withdraw the session", "The session is withdrawn"),
 )
-.destructive()
-.followed_by(Sessions)
-.shown_first(Preview::Always);
+.followed_by(Sessions);
 
 /// All of them.
 pub(super) static SESSION_ACTS: [&Act; 18] = [

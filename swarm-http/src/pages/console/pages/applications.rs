@@ -57,9 +57,10 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Some(mut form) => {
             form.table = Some(table);
             form.is_inline = false;
-            form.buttons = vec![Button::new(ACTIVATE_ALL.button).primary()];
+            form.buttons = vec![Button::new(ACTIVATE_ALL.texts(context.routes).button).primary()];
             if state == MemberState::Applied {
-                let reject = Button::new(REJECT_ALL.button).at(REJECT_ALL.path.to_owned());
+                let reject = Button::new(REJECT_ALL.texts(context.routes).button);
+                let reject = reject.at(REJECT_ALL.path.to_owned());
                 form.buttons.push(reject);
             }
             page.form(Some(form));

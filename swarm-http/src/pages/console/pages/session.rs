@@ -292,7 +292,7 @@ impl Acts<'_> {
                 false if filed.contains(&entry.member_id) => (&EXCUSE, "filed"),
                 false => (&EXCUSE, "expected"),
             };
-            let button = Button::new(act.button)
+            let button = Button::new(act.texts(context.routes).button)
                 .at(fill_path(act.path, &[context.part(0)]))
                 .sending("memberId", entry.member_id.as_str());
             let who = self.people.person(&entry.member_id);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use swarm_client::{Client, MissingMemberAnswer, OperatorClient, path_segment};
 use swarm_core::json::{self, Json};
+use swarm_core::rules::CautionCode;
 
 use crate::command::{
     Output, Progress, cell, confirm, note, printable_line, read_input, shown, text_of,
@@ -142,15 +143,18 @@ impl Operator {
         target: &str,
         (method, path): (&str, &str),
         body: &Json,
-        asked: &[&str],
+        asked: &[CautionCode],
     ) -> Result<(), CommandError> {
         let mut judged = self.judge(method, path, body)?.into_object();
         let cautions = match judged.take("cautions") {
             Some(Json::List(cautions)) => cautions,
             _ => Vec::new(),
         };
-        let (asking, other): (Vec<_>, Vec<_>) =
-            cautions.iter().partition(|caution| asked.contains(&text_of(caution, "code").as_str()));
+        let is_asked = |caution: &&Json| {
+            let code = text_of(caution, "code");
+            asked.iter().any(|asked| asked.as_str() == code)
+        };
+        let (asking, other): (Vec<_>, Vec<_>) = cautions.iter().partition(is_asked);
         let said = |cautions: &[&Json]| {
             let messages: Vec<_> = cautions.iter().map(|it| cell(it, "message")).collect();
             format!("{target}: {}", messages.join("; "))
