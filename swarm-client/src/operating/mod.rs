@@ -8,10 +8,11 @@ use std::fmt;
 
 use serde::Serialize;
 use swarm_core::domain::{
-    Actor, Brief, BriefOrder, DeliveryId, DeliveryState, Erasure, ExcuseOrder, KeyRotation,
-    MailAddress, MemberName, MemberState, MemberUpdate, MemoId, MessageId, Note, NoteAlone, Noted,
-    OutcomeDraft, Regime, RosterFreeze, SessionDraft, SessionPatch, Signal, StateChange, Subject,
-    SubjectId, SubjectSnapshotDraft, SubjectSnapshotId, WebhookName, Withholding,
+    Acceptance, Actor, Brief, BriefOrder, DeliveryId, DeliveryState, Erasure, ExcuseOrder,
+    KeyRotation, MailAddress, MemberName, MemberState, MemberUpdate, MemoId, MessageId, Note,
+    NoteAlone, Noted, OutcomeDraft, Regime, RosterFreeze, SessionDraft, SessionPatch, Signal,
+    StateChange, Subject, SubjectId, SubjectSnapshotDraft, SubjectSnapshotId, WebhookName,
+    Withholding,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::records::Record;
@@ -424,6 +425,14 @@ impl OperatorClient<'_> {
 
 /// The state of the service.
 impl OperatorClient<'_> {
+    /// Accepts what the server refuses to go on with: its clock, its store, or its key.
+    ///
+    /// # Errors
+    /// [`Error`], as of every call; refused with the code `nothing-to-accept` where nothing is wrong.
+    pub fn accept(&self, acceptance: &Acceptance) -> Result<(), Error> {
+        self.post("/accept", acceptance).map(drop)
+    }
+
     /// Returns what waits for an operator, and how the server is.
     ///
     /// # Errors

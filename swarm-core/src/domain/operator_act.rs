@@ -9,7 +9,7 @@ use super::{Actor, Invalid, LogEntry, Note, Timestamp};
 
 form! {
     /// The request of an operator to accept what the server refuses to go on with (API.md, 7.6).
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct Acceptance "Acceptance" {
         pub what: Accepted = "what": "What to accept.",
         pub force: bool = "force" default(false):
@@ -19,7 +19,8 @@ form! {
 }
 
 /// What an operator can accept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Accepted {
     /// A clock that is behind the log.
     Clock,

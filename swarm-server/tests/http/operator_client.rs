@@ -1,6 +1,9 @@
 //! The requests of operators of the client crate `swarm-client`, over sockets.
 
-use std::sync::Arc;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use swarm_client::{
     Client, CommitteeTakeFields, Error, OperatorClient, ServedTake, TakeFields, new_key, sign_take,
@@ -10,14 +13,15 @@ use swarm_core::domain::committee::{
     GenerationOrder, Synthesis, Voice,
 };
 use swarm_core::domain::{
-    BriefOrder, Day, DeliveryState, Erasure, ExcuseOrder, KeyRotation, MailState, MemberPatch,
-    MemberState, MemberUpdate, Name, Note, Noted, OutcomeDraft, OutcomeValue, Question,
-    QuestionText, Regime, Roster, RosterEntry, RosterFreeze, SessionDraft, SessionPatch,
-    SessionState, Signal, StateChange, Subject, SubjectId, SubjectSnapshotDraft,
+    Acceptance, Accepted, BriefOrder, Day, DeliveryId, DeliveryState, Erasure, ExcuseOrder,
+    KeyRotation, MailState, MemberPatch, MemberState, MemberUpdate, MemoId, MessageId, Name, Note,
+    Noted, OutcomeDraft, OutcomeValue, Question, QuestionText, Regime, Roster, RosterEntry,
+    RosterFreeze, SessionDraft, SessionPatch, SessionState, Signal, StateChange, Subject,
+    SubjectId, SubjectSnapshotDraft,
 };
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::KeyPair;
-use swarm_core::{MemberId, Session, Timestamp};
+use swarm_core::{MemberId, Session, SessionId, TakeId, Timestamp};
 use swarm_redis_testing::wait_until;
 
 use crate::harness::{ADMIN, Server};
@@ -327,4 +331,137 @@ fn operator_runs_a_day_of_the_committee() {
     assert_eq!(code(desk.client.committee_submit(&rotated, &fields).unwrap_err()), "not-active");
     operator.withdraw_committee_day(briefs.date).unwrap();
     assert_eq!(code(operator.committee_filing(briefs.date).unwrap_err()), "not-found");
+}
+
+/// A server that refuses each request, and keeps its method and path.
+struct Recorder {
+    address: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Recorder {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&requests);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut reader = BufReader::new(stream.unwrap());
+                let (mut line, mut length) = (String::new(), 0);
+                reader.read_line(&mut line).unwrap();
+                kept.lock().unwrap().push(line.rsplit_once(' ').unwrap().0.to_owned());
+                while line != "\r\n" {
+                    line.clear();
+                    reader.read_line(&mut line).unwrap();
+                    if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                        length = value.trim().parse().unwrap();
+                    }
+                }
+                reader.read_exact(&mut vec![0; length]).unwrap();
+                let answer =
+                    b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}";
+                reader.into_inner().write_all(answer).unwrap();
+            }
+        });
+        Self { address, requests }
+    }
+}
+
+#[test]
+fn client_has_a_call_for_each_command_of_operators() {
+    let recorder = Recorder::start();
+    let client = Client::new(&format!("http://{}/", recorder.address)).unwrap();
+    let operator = client.operator(ADMIN);
+    let member = MemberId::parse("zoe").unwrap();
+    let subject = SubjectId::parse("aurora").unwrap();
+    let chair = CommitteeMemberId::parse("chair").unwrap();
+    let day = Day::parse(DAY).unwrap();
+    let (session, take) = (SessionId(1), TakeId(1));
+    let snapshot = SubjectSnapshotDraft {
+        date: day,
+        total_value_usd: None,
+        positions: Vec::new(),
+        notable: Vec::new(),
+    };
+    let regime = Regime {
+        date: day,
+        composite: None,
+        regime: None,
+        macro_regime: None,
+        onchain_regime: None,
+        rest: Object::default(),
+    };
+    let signal = Signal { signal_key: "fees".to_owned(), date: day, payload: Json::Null };
+    let members = Roster::parse(Vec::new()).unwrap();
+    let excuse = ExcuseOrder { member_id: member.clone(), excused: true };
+    let change = StateChange { state: SessionState::Published, end_window: false };
+    let outcome = OutcomeDraft { value: None, source: None };
+    let erasure = Erasure { member_id: member.clone(), texts: false };
+    let rotation = KeyRotation { public_key: None, member_id: member.clone() };
+    let update = MemberUpdate { member_id: member.clone(), patch: MemberPatch::default() };
+    let draft = CommitteeMemberDraft::new(chair.clone(), Name::parse("Chair").unwrap());
+    let results = [
+        operator.activate(&member).map(drop),
+        operator.reject(&member).map(drop),
+        operator.deactivate(&member).map(drop),
+        operator.reset_claim(&member).map(drop),
+        operator.update_member(&update).map(drop),
+        operator.erase(&erasure).map(drop),
+        operator.rotate_key(&rotation).map(drop),
+        operator.save_subject(&Subject::new(subject.clone(), "Aurora")).map(drop),
+        operator.add_snapshot(&subject, &snapshot).map(drop),
+        operator.save_regime(&regime),
+        operator.save_signal(&signal),
+        operator.retract_memo(MemoId(1)),
+        operator.convene(self::draft()).map(drop),
+        operator.amend_session(session, SessionPatch::default()).map(drop),
+        operator.advance(session, change).map(drop),
+        operator.freeze_roster(session, RosterFreeze { members }).map(drop),
+        operator.excuse(session, excuse).map(drop),
+        operator.publish_brief(session, BriefOrder::default()).map(drop),
+        operator.record_outcome(session, outcome).map(drop),
+        operator.withdraw_session(session, None).map(drop),
+        operator.void_session(session, note("Other prices.")).map(drop),
+        operator.withhold(take, note("It names a client.")).map(drop),
+        operator.restore(take, None).map(drop),
+        operator.retry_message(MessageId(1)).map(drop),
+        operator.cancel_message(MessageId(1)).map(drop),
+        operator.test_mail("ops@test.example").map(drop),
+        operator.test_webhook("https://hooks.test.example").map(drop),
+        operator.retry_delivery(DeliveryId(1)).map(drop),
+        operator.accept(&Acceptance { what: Accepted::Clock, force: false }),
+        operator.create_committee_member(&draft).map(drop),
+        operator.update_committee_member(&chair, &CommitteeMemberPatch::default()),
+        operator.rotate_api_key(&chair).map(drop),
+        operator.set_committee_status(&chair, CommitteeStatus::Inactive),
+        operator.set_committee_subject(day, subject),
+        operator.generate_briefs(&GenerationOrder::default()).map(drop),
+        operator.withdraw_committee_day(day),
+        operator.set_synthesis(day, Synthesis::parse("Calm.").unwrap()),
+    ];
+    for result in results {
+        assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
+    }
+    let requests = recorder.requests.lock().unwrap().clone();
+    let is_of = |request: &str, (method, path): (&str, &str)| {
+        let (sent, to) = request.split_once(' ').unwrap();
+        let (parts, at): (Vec<_>, Vec<_>) = (path.split('/').collect(), to.split('/').collect());
+        let is_part = |(part, at): (&&str, &&str)| part == at || part.starts_with('{');
+        sent == method && parts.len() == at.len() && parts.iter().zip(&at).all(is_part)
+    };
+    for (method, path, _) in swarm_http::operator_commands() {
+        let route = (method.as_str(), path);
+        assert!(requests.iter().any(|request| is_of(request, route)), "no call of {route:?}");
+    }
+}
+
+#[test]
+fn operator_accepts_only_what_is_wrong() {
+    let desk = Desk::open();
+    let acceptance = |what, force| Acceptance { what, force };
+    let refused = desk.operator().accept(&acceptance(Accepted::Store, false));
+    assert_eq!(code(refused.unwrap_err()), "nothing-to-accept");
+    let refused = desk.operator().accept(&acceptance(Accepted::Key, false));
+    assert_eq!(code(refused.unwrap_err()), "invalid-request");
 }
