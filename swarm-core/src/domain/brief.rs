@@ -43,6 +43,7 @@ pub struct BriefRegime {
     /// The day.
     pub date: Day,
     /// The composite score.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub composite: Option<f64>,
     /// The regime that the score stands for.
     pub regime: Option<String>,

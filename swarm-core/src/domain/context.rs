@@ -15,6 +15,7 @@ form! {
         /// The day.
         pub date: Day = "date",
         /// The composite score.
+        #[serde(serialize_with = "crate::domain::json::exact")]
         pub composite: Option<f64> = "composite",
         /// The regime that the score stands for.
         pub regime: Option<String> = "regime",
@@ -50,6 +51,7 @@ form! {
         /// The day.
         pub date: Day = "date",
         /// The total value, in US dollars.
+        #[serde(serialize_with = "crate::domain::json::exact")]
         pub total_value_usd: Option<f64> = "totalValueUsd",
         /// The single holdings.
         pub positions: Vec<Position> = "positions" default(Vec::new()),
@@ -72,8 +74,10 @@ form! {
         /// The chain it is on.
         pub chain: Option<String> = "chain",
         /// Its value, in US dollars.
+        #[serde(serialize_with = "crate::domain::json::exact")]
         pub value_usd: Option<f64> = "valueUsd",
         /// Its share of the total, in the operator's unit.
+        #[serde(serialize_with = "crate::domain::json::exact")]
         pub pct: Option<f64> = "pct",
     }
 }

@@ -126,6 +126,7 @@ pub struct RankedStance {
     pub name: Stance,
     /// The rank, with at most six decimals.
     #[cfg_attr(feature = "schema", schemars(range(min = -1000, max = 1000)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub rank: f64,
 }
 

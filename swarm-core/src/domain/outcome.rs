@@ -74,7 +74,7 @@ impl QuestionPatch {
 /// The outcome of a session on the scale of its stances: −2 (bearish) to 2 (bullish), unless it declares others.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64")]
-pub struct OutcomeValue(f64);
+pub struct OutcomeValue(#[serde(serialize_with = "crate::domain::json::exact")] f64);
 
 impl OutcomeValue {
     /// Checks that `value` is on the scale of some session. Negative zero becomes zero.

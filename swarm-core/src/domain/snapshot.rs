@@ -90,6 +90,7 @@ pub struct Participation {
     pub expected: Option<usize>,
     /// The share of the expected members that took part, 0 to 1; `None` when none are expected.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub rate: Option<f64>,
 }
 
@@ -192,9 +193,11 @@ pub struct Consensus {
     pub stance: Stance,
     /// The score, by the method of the session: from its lowest rank to its highest, −2 to 2 unless it declares others.
     #[cfg_attr(feature = "schema", schemars(range(min = -1000, max = 1000)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub score: f64,
     /// The mean confidence; 0 to 1.
     #[cfg_attr(feature = "schema", schemars(with = "Confidence"))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub confidence: f64,
     /// The method of aggregation, if the session declares one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -209,6 +212,7 @@ pub struct BucketWeight {
     pub bucket: Bucket,
     /// Its mean share, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub weight: f64,
 }
 

@@ -112,7 +112,7 @@ impl Signed<TakeDraft> {
 /// The confidence of a member: a number from 0 to 1, inclusive (API.md, 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
-pub struct Confidence(f64);
+pub struct Confidence(#[serde(serialize_with = "crate::domain::json::exact")] f64);
 
 impl Confidence {
     /// Checks that `value` is from 0 to 1. Negative zero becomes zero, since `JSON.stringify`
@@ -147,6 +147,7 @@ pub struct Weight {
     pub bucket: Bucket,
     /// Its weight: finite and not negative.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub weight: f64,
 }
 

@@ -58,6 +58,7 @@ pub struct BriefSubject {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, extend("additionalProperties" = true)))]
 #[expect(missing_docs, reason = "API.md names these columns and no more")]
 pub struct CommitteeRegime {
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub composite: Option<f64>,
     pub composite_percentile: Option<Json>,
     pub regime: Option<String>,
@@ -84,6 +85,7 @@ pub struct CommitteeRegime {
 #[expect(missing_docs, reason = "the fields of SubjectSnapshot, in snake_case")]
 pub struct BriefSnapshot {
     pub date: Day,
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub total_value_usd: Option<f64>,
     pub positions: Vec<BriefPosition>,
     pub notable: Vec<String>,
@@ -96,7 +98,9 @@ pub struct BriefSnapshot {
 pub struct BriefPosition {
     pub token: String,
     pub chain: Option<String>,
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub value_usd: Option<f64>,
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub pct: Option<f64>,
 }
 

@@ -25,6 +25,7 @@ pub use deserialize::Mismatch;
 pub use document::{Document, Members};
 pub use error::{ErrorPosition, NotJson};
 pub use number::Number;
+pub(crate) use number::exact;
 pub use object::Fields;
 pub use printable::{printable, printable_json, printable_lines};
 pub use raw::RawJson;

@@ -42,13 +42,37 @@ impl From<f64> for Number {
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.text {
-            None => serializer.serialize_f64(self.value),
-            Some(text) => {
-                let text = RawValue::from_string(text.to_string()).map_err(S::Error::custom)?;
-                text.serialize(serializer)
-            }
+            None => exact(&self.value, serializer),
+            Some(text) => raw(text.to_string(), serializer),
         }
     }
+}
+
+/// Serializes a double as ECMAScript writes it, also through a serializer of other numbers: `serde_json` alone writes `1.0` for
+/// 1, and `1e-6` for 0.000001. For fields: `#[serde(serialize_with = "crate::domain::json::exact")]`.
+pub(crate) fn exact<T: Copy + Into<Option<f64>>, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    /// Below it, an integer is one of 64 bits.
+    const MAX_WHOLE: f64 = 1e15;
+    /// From it on, the digits of a fraction are written without an exponent.
+    const MIN_PLAIN: f64 = 1e-5;
+    let Some(value) = (*value).into() else { return serializer.serialize_none() };
+    let size = value.abs();
+    if size < MAX_WHOLE && value.fract() == 0.0 {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number in range")]
+        return serializer.serialize_i64(value as i64);
+    }
+    if (MIN_PLAIN..MAX_WHOLE).contains(&size) || !value.is_finite() {
+        return serializer.serialize_f64(value);
+    }
+    raw(ryu_js::Buffer::new().format_finite(value).to_owned(), serializer)
+}
+
+/// Serializes a number by its text.
+fn raw<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
+    RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 /// Whether the text is a number of JSON, in the range of a double.
@@ -105,9 +129,33 @@ fn digits(text: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Json;
+    use super::super::{Json, write};
+    use super::exact;
+
+    #[derive(serde::Serialize)]
+    struct Record {
+        #[serde(serialize_with = "exact")]
+        value: f64,
+        #[serde(serialize_with = "exact")]
+        other: Option<f64>,
+    }
 
     proptest! {
+        /// Whatever serializer of `serde_json` writes a double, its digits are those of ECMAScript.
+        #[test]
+        fn doubles_are_exact_through_serde_json_alone(
+            value in prop_oneof![
+                any::<f64>().prop_filter("JSON has no other", |value| value.is_finite()),
+                (-1_000_000_i32..1_000_000, -12_i32..25).prop_map(|(value, power)| f64::from(value) * 10_f64.powi(power)),
+            ],
+        ) {
+            let record = Record { value, other: Some(value) };
+            let expected = ryu_js::Buffer::new().format_finite(value).to_owned();
+            let expected = format!(r#"{{"value":{expected},"other":{expected}}}"#);
+            prop_assert_eq!(serde_json::to_string(&record).unwrap(), &*expected);
+            prop_assert_eq!(write(&record), expected);
+        }
+
         /// `serde_json` accepts the same numbers and gives the same doubles.
         #[test]
         fn numbers_are_those_of_serde_json(

@@ -17,12 +17,16 @@ pub struct ScoreFigures {
     /// The number of scored sessions.
     pub scored: usize,
     /// The mean loss; `None` without sessions.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub loss: Option<f64>,
     /// The mean skill; `None` without sessions.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub skill: Option<f64>,
     /// The lower bound of the mean skill; `None` under two sessions.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub low: Option<f64>,
     /// The upper bound of the mean skill; `None` under two sessions.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub high: Option<f64>,
 }
 

@@ -43,14 +43,18 @@ pub struct Right {
 #[non_exhaustive]
 pub struct CalibrationBin {
     /// The lower bound.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub from: f64,
     /// The upper bound.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub to: f64,
     /// The number of forecasts.
     pub n: usize,
     /// Their mean; `None` without forecasts.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub forecast: Option<f64>,
     /// The mean of the outcomes, 0 to 1; `None` without forecasts.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub outcome: Option<f64>,
 }
 

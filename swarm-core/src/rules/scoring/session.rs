@@ -14,9 +14,11 @@ use crate::domain::{MemberId, Quote, Session, SessionId, StanceScale, TakeId, as
 pub struct Forecast {
     /// The forecast, 0 (bearish) to 1 (bullish).
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub forecast: f64,
     /// The loss, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub loss: f64,
 }
 
@@ -48,6 +50,7 @@ pub struct Score {
     #[serde(flatten)]
     pub forecast: Forecast,
     /// The loss of the crowd minus the loss of the take.
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub skill: f64,
 }
 
@@ -61,6 +64,7 @@ pub struct SessionScores {
     pub session_id: SessionId,
     /// The outcome, on the scale of the session.
     #[cfg_attr(feature = "schema", schemars(range(min = -1000, max = 1000)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     pub value: f64,
     /// The mean of all forecasts; null where nobody had a known stance.
     #[serde(serialize_with = "forecast_or_nulls")]
@@ -137,8 +141,10 @@ pub fn scores(
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct CrowdForecast {
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     forecast: Option<f64>,
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    #[serde(serialize_with = "crate::domain::json::exact")]
     loss: Option<f64>,
 }
 

@@ -411,13 +411,17 @@ impl Desk {
             let index = line.seq.0 - 1;
             ProvenEntry { entry: line.text(), index, proof: self.proof(index) }
         });
-        write(&SessionBundle {
+        let bundle = SessionBundle {
             session: Arc::new(self.session.clone()),
             takes: self.takes.iter().map(|take| self.on_file(take)).collect(),
             entries: entries.collect(),
             checkpoint,
             timestamp: self.timestamp.clone(),
-        })
+        };
+        let text = write(&bundle);
+        // A program that serves a bundle by its own serializer serves the same bytes.
+        assert_eq!(serde_json::to_string(&bundle).unwrap(), text);
+        text
     }
 
     fn concerns(&self, line: &LogLine) -> bool {
