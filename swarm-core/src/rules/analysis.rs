@@ -45,6 +45,30 @@ pub fn stage(state: SessionState, deadline: Option<Timestamp>, now: Timestamp) -
 }
 
 impl Stage {
+    /// Returns the stage that is named like a state, whatever the deadline.
+    pub fn of_state(state: SessionState) -> Self {
+        match state {
+            SessionState::Scheduled => Self::Scheduled,
+            SessionState::Collecting => Self::Open,
+            SessionState::WindowClosed => Self::AwaitingResult,
+            SessionState::Aggregated => Self::Aggregated,
+            SessionState::Published => Self::Published,
+        }
+    }
+
+    /// Returns its name for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            // Takes are accepted already.
+            Self::Scheduled => "announced",
+            Self::Open => "open",
+            // The collection is over, although late takes may be accepted.
+            Self::Closing | Self::AwaitingResult => "closed",
+            Self::Aggregated => "result",
+            Self::Published => "published",
+        }
+    }
+
     /// Returns whether a take filed now would count.
     pub fn takes_count(self) -> bool {
         matches!(self, Self::Scheduled | Self::Open | Self::Closing)

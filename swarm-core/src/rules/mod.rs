@@ -9,6 +9,7 @@
 #[cfg(feature = "committee")]
 pub mod committee;
 
+mod admitted;
 mod aggregate;
 mod analysis;
 mod body_shape;
@@ -40,6 +41,7 @@ mod warnings;
 mod webhooks;
 mod withholding;
 
+pub use admitted::{SessionStep, SteppedSession};
 pub use aggregate::{RankedPosition, aggregate, score};
 pub use analysis::{
     Agreement, Counting, Crossing, MemberFigures, Movement, Stage, agreement, counting, dissent,

@@ -11,7 +11,6 @@ use swarm_core::{Error, SessionId, Tenant, Timestamp, wire};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::ListFilter;
 use super::lists::{SessionRow, Subjects, number_param, part_title};
-use super::stage_text;
 use crate::request::RequestContext;
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::response::{ApiError, Reply};
@@ -47,11 +46,11 @@ struct SessionsPage {
 /// Reads the stage to filter by, of which the word is the same for both that are closed.
 fn stage_filter(request: &RequestContext) -> Result<Option<Stage>, ApiError> {
     request.filter("state", |text| {
-        let of_word = |stage: &&Stage| stage_text::word(**stage) == text;
+        let of_word = |stage: &&Stage| stage.word() == text;
         let other = || OTHER_NAMES.into_iter().find(|(name, _)| *name == text);
         let found = STAGES.iter().find(of_word).copied().or_else(|| Some(other()?.1));
         found.ok_or_else(|| {
-            let words = STAGES.map(stage_text::word);
+            let words = STAGES.map(Stage::word);
             format!("must be one of {}", words.join(", "))
         })
     })
@@ -80,7 +79,7 @@ async fn found(
     let Some(wanted) = wanted else { return tenant.summaries(list, before, limit).await };
     let keeps = |session: &SessionSummary| {
         let stage = stage(session.state, session.window_closes_at, now);
-        stage_text::word(stage) == stage_text::word(wanted)
+        stage.word() == wanted.word()
     };
     tenant.summaries_where(list, before, limit, keeps).await
 }
@@ -116,8 +115,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subjects = Subjects::find(tenant, ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();
     let stages = STAGES.map(|stage| {
-        let word = stage_text::word(stage);
-        (word, state.map(stage_text::word) == Some(word))
+        let word = stage.word();
+        (word, state.map(Stage::word) == Some(word))
     });
     let find = find.named("subject", subject.as_ref().map(|id| subjects.name(id)));
     let path = find.address(before.map(|before| before.0));

@@ -12,28 +12,9 @@ pub(super) fn stage_of(session: &SessionSummary, times: TimeFormatter) -> Stage 
     stage(session.state, session.window_closes_at, times.now)
 }
 
-/// The stage in a word.
-pub(super) fn word(stage: Stage) -> &'static str {
-    match stage {
-        // Takes are accepted already.
-        Stage::Scheduled => "announced",
-        Stage::Open => "open",
-        // The collection is over, although late takes may be accepted.
-        Stage::Closing | Stage::AwaitingResult => "closed",
-        Stage::Aggregated => "result",
-        Stage::Published => "published",
-    }
-}
-
 /// The name of a state for people.
 pub(super) fn state_word(state: SessionState) -> &'static str {
-    match state {
-        SessionState::Scheduled => word(Stage::Scheduled),
-        SessionState::Collecting => word(Stage::Open),
-        SessionState::WindowClosed => word(Stage::AwaitingResult),
-        SessionState::Aggregated => word(Stage::Aggregated),
-        SessionState::Published => word(Stage::Published),
-    }
+    Stage::of_state(state).word()
 }
 
 /// What is to be known about a session besides its stage.
@@ -50,7 +31,7 @@ pub(super) fn flags(session: &SessionSummary) -> Vec<&'static str> {
 
 /// The stage and the flags: `open, sealed`.
 pub(super) fn flagged(session: &SessionSummary, times: TimeFormatter) -> String {
-    let stage = word(stage_of(session, times));
+    let stage = stage_of(session, times).word();
     [stage].into_iter().chain(flags(session)).collect::<Vec<_>>().join(", ")
 }
 

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Attribution, LogEntry, Revision, Roster, RosterEntry, SessionDraft, SessionPatch, SessionState,
+    Attribution, LogEntry, Note, OutcomeDraft, OutcomeValue, Revision, Roster, RosterEntry,
+    Schedule, SessionDraft, SessionPatch, SessionState, Voided,
 };
 use swarm_core::rules::{
-    Act, Aggregation, Resource, SessionChange, Versioned, advance, aggregate, amend, check_roster,
-    close_if_due, convene, excuse, freeze_roster, is_due, withdraw,
+    Act, Aggregation, Resource, SessionChange, SessionStep, SteppedSession, Versioned, advance,
+    aggregate, amend, check_roster, close_if_due, convene, end_window, excuse, freeze_roster,
+    is_due, record_outcome, void, withdraw,
 };
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
 use swarm_testing::{Author, claimed, id, moment, session_draft};
@@ -357,4 +359,73 @@ fn excuse_is_reversible_before_aggregation() {
     assert_eq!(excused(in_state(Collecting)), Refusal::NoRoster);
     let not_listed = Refusal::NotFound(Resource::RosterMember);
     assert_eq!(excused(with(Collecting, false)), not_listed);
+}
+
+/// Every session that the console may show: in each state, with and without the marks that change what is admitted.
+fn any_session() -> impl Iterator<Item = Session> {
+    let flags = [false, true];
+    STATES.into_iter().flat_map(move |state| {
+        flags.into_iter().flat_map(move |practice| {
+            flags.into_iter().flat_map(move |is_void| {
+                [None, Some(-1), Some(1)].into_iter().map(move |closes| {
+                    let note = Note::parse("Other prices.").unwrap();
+                    let is_void = is_void && state >= Aggregated && !practice;
+                    Session {
+                        practice,
+                        window_closes_at: closes.map(|closes| now().plus_millis(closes)),
+                        voided: is_void.then(|| Voided { at: now(), note }),
+                        ..in_state(state)
+                    }
+                })
+            })
+        })
+    })
+}
+
+#[test]
+fn admitted_steps_are_not_refused_and_others_are() {
+    use SessionStep as Step;
+    let by = operator();
+    for session in any_session() {
+        let facts =
+            SteppedSession { session: &session, has_brief: false, has_takes: false, now: now() };
+        let judged = versioned(session.clone());
+        let patch = |change: fn(&mut SessionPatch)| {
+            let mut patch = SessionPatch::default();
+            change(&mut patch);
+            amend(&judged, &patch, now(), &by).map(drop)
+        };
+        let outcome = OutcomeDraft { value: Some(OutcomeValue::parse(1.0).unwrap()), source: None };
+        let aggregation = Aggregation { session: session.id, by: by.clone() };
+        let steps = [
+            (Step::Open, advance(&judged, Collecting, now(), &by).map(drop)),
+            (Step::Close, end_window(&judged, None, now(), &by).map(drop)),
+            (Step::Aggregate, aggregation.check(Some(&judged), false, now()).map(drop)),
+            (Step::Publish, advance(&judged, Published, now(), &by).map(drop)),
+            (Step::Outcome, record_outcome(&judged, &outcome, now(), &by).map(drop)),
+            (Step::Deadline, patch(|patch| patch.window_closes_at = Some(None))),
+            (Step::Quorum, patch(|patch| patch.quorum = Some(Some(1)))),
+            (Step::Withdraw, withdraw(&judged, &by).map(drop)),
+            (Step::Void, void(&judged, now(), &by).map(drop)),
+            (Step::Roster, freeze_roster(&judged, &listing(&[("ada", false)]), &by).map(drop)),
+        ];
+        let admitted = facts.admitted();
+        for (step, judged) in steps {
+            let is_admitted = admitted.contains(&step)
+                || step == Step::Open && admitted.contains(&Step::OpenAgain);
+            assert_eq!(is_admitted, judged.is_ok(), "{step:?} of {session:?}: {judged:?}");
+        }
+        assert!(facts.due(&Schedule::default()).is_none_or(|due| admitted.contains(&due)));
+    }
+}
+
+#[test]
+fn session_with_takes_keeps_its_brief_and_question() {
+    let session = in_state(Collecting);
+    let with =
+        |has_takes| SteppedSession { session: &session, has_brief: true, has_takes, now: now() };
+    for step in [SessionStep::ReplaceBrief, SessionStep::Question, SessionStep::Withdraw] {
+        assert!(with(false).admitted().contains(&step), "{step:?}");
+        assert!(!with(true).admitted().contains(&step), "{step:?}");
+    }
 }

@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use swarm_core::domain::{Outcome, RosterEntry, Session, SessionState};
-use swarm_core::rules::{self, NextStep, PublicTake, Stage, StepAct, StepBy};
+use swarm_core::domain::{Outcome, RosterEntry, Session};
+use swarm_core::rules::{PublicTake, SessionStep, Stage, SteppedSession};
 
 use super::super::acts::{
     AGGREGATE, ANNUL_OUTCOME, Act, CLEAR_DEADLINE, CLOSE, CONVENE, EXCUSE, FREEZE_ROSTER,
@@ -132,6 +132,26 @@ fn outcome_text(outcome: Option<&Outcome>) -> String {
     }
 }
 
+/// The acts that make a step.
+fn acts_of(step: SessionStep) -> Vec<&'static Act> {
+    match step {
+        SessionStep::PublishBrief => vec![&PUBLISH_BRIEF],
+        SessionStep::ReplaceBrief => vec![&REPLACE_BRIEF],
+        SessionStep::Open | SessionStep::OpenAgain => vec![&OPEN],
+        SessionStep::Close => vec![&CLOSE],
+        SessionStep::Aggregate => vec![&AGGREGATE],
+        SessionStep::Publish => vec![&PUBLISH],
+        SessionStep::Outcome => vec![&RECORD_OUTCOME, &ANNUL_OUTCOME],
+        SessionStep::Deadline => vec![&MOVE_DEADLINE, &CLEAR_DEADLINE],
+        SessionStep::Quorum => vec![&SET_QUORUM],
+        SessionStep::Question => vec![&SET_QUESTION],
+        SessionStep::Withdraw => vec![&WITHDRAW],
+        SessionStep::Void => vec![&VOID],
+        SessionStep::Roster => vec![&FREEZE_ROSTER],
+        _ => vec![],
+    }
+}
+
 /// The acts on a session.
 struct Acts<'a> {
     context: &'a ConsoleContext,
@@ -166,111 +186,98 @@ impl Acts<'_> {
 
     /// The act that an operator does next, if there is one.
     fn next(&self) -> Option<&'static Act> {
-        let (session, now) = (self.session, self.context.times.now);
-        let schedule = &self.context.request.served.config().schedule;
-        let step = rules::next_step(schedule, session, now);
-        let is_ahead = |at: Option<_>| at.is_some_and(|at| rules::takes_may_come(Some(at), now));
-        let is_open = session.state < SessionState::Aggregated;
-        let due = match step {
-            Some(NextStep { by: StepBy::Schedule, .. }) => None,
-            Some(NextStep { at, .. }) if is_ahead(at) => None,
-            Some(NextStep { act: StepAct::Aggregate, .. }) => Some(&AGGREGATE),
-            Some(NextStep { act: StepAct::Publish, .. }) => Some(&PUBLISH),
-            Some(NextStep { act: StepAct::Close, at: Some(_), .. }) => Some(&CLOSE),
-            Some(NextStep { act: StepAct::Close, at: None, .. }) if self.has_brief => Some(&CLOSE),
-            _ => None,
-        };
-        let resolves_at = session.question.resolves_at;
-        let is_resolved = resolves_at.is_some_and(|at| at <= now) && session.outcome.is_none();
-        match due {
-            Some(act) => Some(act),
-            None if is_open && !self.has_brief && self.is_accepting() => Some(&PUBLISH_BRIEF),
-            None if is_resolved => Some(&RECORD_OUTCOME),
-            None => None,
-        }
+        let step = self.facts().due(&self.context.request.served.config().schedule)?;
+        acts_of(step).first().copied()
     }
 
-    /// Whether takes may still come.
-    fn is_accepting(&self) -> bool {
-        rules::takes_may_come(self.session.window_closes_at, self.context.times.now)
+    fn facts(&self) -> SteppedSession<'_> {
+        SteppedSession {
+            session: self.session,
+            has_brief: self.has_brief,
+            has_takes: !self.takes.is_empty(),
+            now: self.context.times.now,
+        }
     }
 
     /// All acts that the state of the session admits, those that have the same fields together.
     async fn all(&self) -> Result<Vec<(Vec<&'static Act>, Option<Panel>)>, ApiError> {
-        let session = self.session;
-        let is_open = session.state < SessionState::Aggregated;
         let mut all = Vec::new();
-        let mut add = |text: (&'static str, &'static str), acts: &[&'static Act], fields| {
-            all.push((acts.to_vec(), self.context.panel(text, acts, fields)));
-        };
-        if is_open && !self.has_brief {
-            let text = ("Brief", "Members read it before they file. It is public at once.");
-            add(text, &[&PUBLISH_BRIEF], prompts());
-        } else if is_open && self.takes.is_empty() {
-            let text = ("Brief", "It is replaced while no take is on file, and keeps its number.");
-            add(text, &[&REPLACE_BRIEF], prompts());
-        }
-        match session.state {
-            SessionState::Scheduled => {
-                let lead = "Takes are accepted already; from then on it is shown as open.";
-                add(("Open", lead), &[&OPEN], Vec::new());
-            }
-            SessionState::WindowClosed if session.opened_at.is_none() => {
-                let lead = "Takes are accepted again while the deadline lies ahead.";
-                add(("Open again", lead), &[&OPEN], Vec::new());
-            }
-            _ => {}
-        }
-        if session.state < SessionState::WindowClosed {
-            let lead = "The deadline becomes now, and a take that comes later is refused.";
-            add(("Close", lead), &[&CLOSE], Vec::new());
-        }
-        if is_open {
-            let lead = "It is computed once, from the takes that are on file then.";
-            add(("Compute the result", lead), &[&AGGREGATE], Vec::new());
-        }
-        if session.state == SessionState::Aggregated && session.voided.is_none() {
-            let lead = "The result is in the feed, the lists and later briefs from then on.";
-            add(("Publish", lead), &[&PUBLISH], Vec::new());
-        }
-        if !is_open && !self.is_accepting() && session.counts() {
-            let lead = "Members are scored by it, in public. It replaces an earlier one; the log keeps both.";
-            add(("Outcome", lead), &[&RECORD_OUTCOME, &ANNUL_OUTCOME], outcome_fields(session));
-        }
-        if rules::may_move_deadline(session) && session.voided.is_none() {
-            let lead = match self.is_accepting() {
-                true => "A later one gives more time; an earlier one asks for your token.",
-                false => "A later one opens the window again.",
+        for step in self.facts().admitted() {
+            let acts = acts_of(step);
+            let panel = match step {
+                SessionStep::Roster => self.roster().await?,
+                _ => self.panel(step, &acts),
             };
-            let now = session.window_closes_at.map(typed_time).unwrap_or_default();
-            let time = Field::time("windowClosesAt", "New deadline, UTC").with_value(now);
-            let acts: &[_] = match session.window_closes_at {
-                Some(_) => &[&MOVE_DEADLINE, &CLEAR_DEADLINE],
-                None => &[&MOVE_DEADLINE],
-            };
-            add(("Deadline", lead), acts, vec![time]);
-        }
-        if is_open && !session.practice {
-            let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
-            let quorum = Field::number("quorum", "Members needed").with_value(quorum);
-            let lead = "With fewer members there is no consensus.";
-            let field = quorum.with_hint("Empty: none.");
-            add(("Quorum", lead), &[&SET_QUORUM], vec![field]);
-        }
-        if self.takes.is_empty() && session.voided.is_none() {
-            let lead = "It is changed until the first take is on file.";
-            add(("Question", lead), &[&SET_QUESTION], question_fields(session));
-            let lead = "It is as if it had never been convened; its number is not used again.";
-            add(("Withdraw", lead), &[&WITHDRAW], Vec::new());
-        }
-        if !is_open && session.counts() {
-            let lead = "It counts for nothing from then on, and its page says so first, with the note, which it needs. This is not undone.";
-            add(("Void", lead), &[&VOID], Vec::new());
-        }
-        if is_open && !session.practice {
-            all.push((vec![&FREEZE_ROSTER], self.roster().await?));
+            all.push((acts, panel));
         }
         Ok(all)
+    }
+
+    /// The form of a step.
+    fn panel(&self, step: SessionStep, acts: &[&'static Act]) -> Option<Panel> {
+        let session = self.session;
+        let (summary, lead) = match step {
+            SessionStep::PublishBrief => {
+                ("Brief", "Members read it before they file. It is public at once.")
+            }
+            SessionStep::ReplaceBrief => {
+                ("Brief", "It is replaced while no take is on file, and keeps its number.")
+            }
+            SessionStep::Open => {
+                ("Open", "Takes are accepted already; from then on it is shown as open.")
+            }
+            SessionStep::OpenAgain => {
+                ("Open again", "Takes are accepted again while the deadline lies ahead.")
+            }
+            SessionStep::Close => {
+                ("Close", "The deadline becomes now, and a take that comes later is refused.")
+            }
+            SessionStep::Aggregate => {
+                ("Compute the result", "It is computed once, from the takes that are on file then.")
+            }
+            SessionStep::Publish => {
+                ("Publish", "The result is in the feed, the lists and later briefs from then on.")
+            }
+            SessionStep::Outcome => (
+                "Outcome",
+                "Members are scored by it, in public. It replaces an earlier one; the log keeps both.",
+            ),
+            SessionStep::Deadline if self.facts().is_accepting() => {
+                ("Deadline", "A later one gives more time; an earlier one asks for your token.")
+            }
+            SessionStep::Deadline => ("Deadline", "A later one opens the window again."),
+            SessionStep::Quorum => ("Quorum", "With fewer members there is no consensus."),
+            SessionStep::Question => ("Question", "It is changed until the first take is on file."),
+            SessionStep::Withdraw => (
+                "Withdraw",
+                "It is as if it had never been convened; its number is not used again.",
+            ),
+            SessionStep::Void => (
+                "Void",
+                "It counts for nothing from then on, and its page says so first, with the note, which it needs. This is not undone.",
+            ),
+            _ => return None,
+        };
+        let acts = match step {
+            SessionStep::Deadline if session.window_closes_at.is_none() => &[&MOVE_DEADLINE],
+            _ => acts,
+        };
+        let fields = match step {
+            SessionStep::PublishBrief | SessionStep::ReplaceBrief => prompts(),
+            SessionStep::Outcome => outcome_fields(session),
+            SessionStep::Question => question_fields(session),
+            SessionStep::Deadline => {
+                let now = session.window_closes_at.map(typed_time).unwrap_or_default();
+                vec![Field::time("windowClosesAt", "New deadline, UTC").with_value(now)]
+            }
+            SessionStep::Quorum => {
+                let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
+                let quorum = Field::number("quorum", "Members needed").with_value(quorum);
+                vec![quorum.with_hint("Empty: none.")]
+            }
+            _ => Vec::new(),
+        };
+        self.context.panel((summary, lead), acts, fields)
     }
 
     /// The roster: boxes to choose it from, or its members, each with an act.

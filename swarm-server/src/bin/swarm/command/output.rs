@@ -5,20 +5,16 @@ use std::path::Path;
 
 use comfy_table::{Table, presets};
 use swarm_client::printable;
+use swarm_core::domain::SessionState;
 use swarm_core::json::{self, Json, printable_json};
+use swarm_core::rules::Stage;
 
 use crate::console;
 use crate::failure::CommandError;
 
-/// The state of a session in the words of the pages.
+/// The state of a session in the words of the pages. A state that this version does not know stays as it is.
 pub(crate) fn state_word(state: &str) -> &str {
-    match state {
-        "scheduled" => "announced",
-        "collecting" => "open",
-        "window_closed" => "closed",
-        "aggregated" => "result",
-        state => state,
-    }
+    SessionState::parse(state).map_or(state, |state| Stage::of_state(state).word())
 }
 
 /// The state of a session in the words of the pages, and what else is to be known: `open, sealed`.
