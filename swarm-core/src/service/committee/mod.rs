@@ -12,7 +12,7 @@ use crate::domain::committee::{
     CommitteeMemberPatch, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
     SubjectOrder, SynthesisOrder,
 };
-use crate::domain::{Actor, AttemptId, Day, Quotas, SubjectId, TenantId, Timestamp};
+use crate::domain::{Actor, AttemptId, Day, LogEntry, Quotas, SubjectId, TenantId, Timestamp};
 use crate::proof::{ApiKey, Entropy, Zeros, commit_reference};
 use crate::rules::committee::{
     self as rules, CommitteeFiling, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
@@ -500,7 +500,7 @@ impl fmt::Debug for CommitteeTenant {
 
 impl<'a> Commit<'a> {
     fn committee_take(take: &'a CommitteeTake) -> Self {
-        Self::filed(CommittedRecord::CommitteeTake(take), "committee-take.filed")
+        Self::filed(CommittedRecord::CommitteeTake(take), LogEntry::COMMITTEE_TAKE_FILED)
     }
 
     fn committee_day(change: &'a CommitteeDayChange) -> Self {
