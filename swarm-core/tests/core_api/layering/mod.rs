@@ -2,6 +2,7 @@
 //! have no cycles.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
+mod cancellation;
 mod citations;
 mod guides;
 mod modules;
