@@ -1,14 +1,16 @@
-//! Swarm in a service that exists: axum, its PostgreSQL, the JSON Web Tokens of its staff, and a desk for each customer.
+//! Swarm in a service that exists: axum, its PostgreSQL, the JSON Web Tokens of its staff and its customers, and its desks.
 //!
 //! - Desks are rows of a table of the service. Each is a tenant below `/desks/<id>`, served from the moment it is added.
 //! - A layer in front of everything verifies the tokens of staff and passes on who it is as an extension. Operators need no
 //!   other token, neither at the API nor in the console.
+//! - Customers are members without a token of Swarm. A route makes them members, active at once and without a mail, and another one
+//!   files what they have signed.
 //! - A policy refuses takes that name a restricted project.
 //! - A trigger writes what is billed for a take in the commit of the take.
 //! - A follower keeps the latest stance of each member in a table of the service, in the transaction of its cursor.
-//! - On Ctrl-C it ends waiting requests and streams, finishes the other requests, and exits.
+//! - On Ctrl-C it ends waiting requests and streams, finishes the other requests and the rounds of background work, and exits.
 //!
-//! Run it: `DATABASE_URL=postgres://… STAFF_KEY=… cargo run -p swarm-examples --example axum_postgres`. Its test is
+//! Run it: `DATABASE_URL=postgres://… SIGN_ON_KEY=… cargo run -p swarm-examples --example axum_postgres`. Its test is
 //! `tests/axum_postgres.rs`.
 
 use std::collections::HashMap;
@@ -18,9 +20,9 @@ use std::time::{Duration, SystemTime};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::header::{CONTENT_TYPE, COOKIE, LOCATION};
-use axum::http::{Extensions, HeaderMap, StatusCode};
+use axum::http::{Extensions, HeaderMap, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -29,27 +31,28 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::Deserialize;
 use sha2::Sha256;
-use swarm_core::domain::{Actor, AdminTokenHash};
+use swarm_core::domain::{Actor, AdminTokenHash, Contact, Enrolment, Name, PublicKey};
 use swarm_core::service::FollowedRecord;
 use swarm_core::store::async_trait;
 use swarm_core::{
-    Cursor, Follow, Policy, PolicyKind, PolicyQuestion, PolicyRefusal, Swarm, SystemEntropy,
-    Tenant, TenantId,
+    Caller, Cursor, Follow, MemberId, Policy, PolicyKind, PolicyQuestion, PolicyRefusal, Refusal,
+    Submission, Swarm, SystemEntropy, Tenant, TenantId, wire,
 };
 use swarm_http::{
-    BasePath, Operator, OperatorRequest, Operators, Role, Services, SignOnUnavailable, Site,
-    TenantConfig, TenantDirectory, TenantRequest,
+    BasePath, Operator, OperatorRequest, Operators, Role, ServedTenant, Services,
+    SignOnUnavailable, Site, TenantConfig, TenantDirectory, TenantRequest,
 };
 use swarm_store_postgres::tokio_postgres::{Client, Config, NoTls};
 use swarm_store_postgres::{ConfigConnect, Options, PostgresStore};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Where the desks are.
 const DESKS: &str = "/desks";
 
-/// What the tokens of staff are for.
+/// What the tokens of the sign-on are for.
 const AUDIENCE: &str = "opinions";
 
 /// The tables of the service itself.
@@ -71,7 +74,7 @@ const BILLING: &str = "
 #[tokio::main]
 async fn main() -> Outcome<()> {
     let database = std::env::var("DATABASE_URL")?.parse()?;
-    let app = App::open(database, std::env::var("STAFF_KEY")?.as_bytes()).await?;
+    let app = App::open(database, std::env::var("SIGN_ON_KEY")?.as_bytes()).await?;
     let listener = TcpListener::bind("127.0.0.1:8080").await?;
     println!("listening on http://{}", listener.local_addr()?);
     let stop = async {
@@ -91,12 +94,13 @@ pub(crate) struct App {
 struct Shared {
     database: Client,
     desks: Desks,
-    staff_key: Vec<u8>,
+    site: Arc<Site>,
+    sign_on_key: Vec<u8>,
 }
 
 impl App {
     /// Creates the tables that are missing, and reads the desks.
-    pub(crate) async fn open(database: Config, staff_key: &[u8]) -> Outcome<Self> {
+    pub(crate) async fn open(database: Config, sign_on_key: &[u8]) -> Outcome<Self> {
         // Swarm opens its connections as this program says, and keeps to a schema of its own.
         let options = Options::default().schema("opinions")?;
         let connect = || ConfigConnect::new(database.clone(), NoTls);
@@ -113,7 +117,8 @@ impl App {
             desks.add(desk(row.get(0), row.get(1))?);
         }
         let site = Arc::new(Site::new(services, desks.clone()));
-        let shared = Shared { database: client, desks, staff_key: staff_key.to_owned() };
+        let sign_on_key = sign_on_key.to_owned();
+        let shared = Shared { database: client, desks, site: Arc::clone(&site), sign_on_key };
         Ok(Self { site, database, shared: Arc::new(shared) })
     }
 
@@ -124,12 +129,18 @@ impl App {
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> Outcome<()> {
         let Self { site, database, shared } = self;
-        let jobs = tokio::spawn(site.maintenance().run());
+        let (end_jobs, jobs_end) = oneshot::channel::<()>();
+        let jobs = site.maintenance().run_until(async {
+            let _ = jobs_end.await;
+        });
+        let jobs = tokio::spawn(jobs);
         let follower = tokio::spawn(follow(database, Arc::clone(&site)));
         // axum leaves out the path at which it nests a service, so the service puts it back.
         let opinions = swarm_http::service(&site).nested_at(DESKS.parse()?);
         let routes = Router::new()
             .route("/staff/desks", post(add_desk))
+            .route("/me/{desk}/key", post(enrol))
+            .route("/me/{desk}/takes", post(file))
             .nest_service(DESKS, opinions)
             .layer(from_fn_with_state(Arc::clone(&shared), authenticate))
             .with_state(shared);
@@ -138,9 +149,11 @@ impl App {
             site.end_following();
         };
         axum::serve(listener, routes).with_graceful_shutdown(stop).await?;
-        jobs.abort();
+        // A transaction that the follower has begun is undone: what it handled, it handles again after the next start.
         follower.abort();
-        Ok(())
+        // The rounds in progress end. Without this, a mail might be sent again by the next process.
+        drop(end_jobs);
+        Ok(jobs.await??)
     }
 }
 
@@ -228,7 +241,77 @@ impl IntoResponse for Problem {
     }
 }
 
-// Staff.
+// Customers.
+
+/// POST `/me/<desk>/key` `{name, publicKey}`: makes the customer a member of the desk, active at once. No mail is sent: the
+/// service tells its customers itself.
+async fn enrol(
+    State(shared): State<Arc<Shared>>,
+    Path(desk): Path<String>,
+    extensions: Extensions,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct NewMember {
+        name: String,
+        public_key: String,
+    }
+
+    let (customer, desk) = shared.calling(&extensions, &desk)?;
+    let invalid = Problem(StatusCode::BAD_REQUEST, "invalid member");
+    let NewMember { name, public_key } = serde_json::from_slice(&body).map_err(|_| invalid)?;
+    let parsed = || {
+        let contact = Contact::parse(format!("customer {customer}"))?;
+        let (name, key) = (Name::parse(name)?, PublicKey::parse(&public_key)?);
+        Outcome::Ok((Enrolment::new(customer, name, contact, key), Actor::operator("sign-on")?))
+    };
+    let (enrolment, by) = parsed().map_err(|_| invalid)?;
+    match desk.tenant().enrol(&enrolment, &by).await {
+        Ok(_) => Ok(StatusCode::CREATED.into_response()),
+        Err(error) => Ok(swarm_http::response(uri.path(), &headers, (&error).into())),
+    }
+}
+
+/// POST `/me/<desk>/takes`: files a take that the customer has signed. The sign-on says who calls, in place of a token of Swarm.
+async fn file(
+    State(shared): State<Arc<Shared>>,
+    Path(desk): Path<String>,
+    extensions: Extensions,
+    headers: HeaderMap,
+    uri: Uri,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let (customer, desk) = shared.calling(&extensions, &desk)?;
+    let answer = match Submission::from_json(&body) {
+        Ok(submission) => {
+            match desk.tenant().submit(Caller::Authenticated(&customer), &submission).await {
+                Ok(take) => wire::takes::filed(&take),
+                Err(error) => (&error).into(),
+            }
+        }
+        Err(invalid) => (&Refusal::InvalidSubmission(invalid)).into(),
+    };
+    Ok(swarm_http::response(uri.path(), &headers, answer))
+}
+
+impl Shared {
+    /// The customer that calls, and the desk of this id.
+    fn calling(
+        &self,
+        extensions: &Extensions,
+        desk: &str,
+    ) -> Result<(MemberId, Arc<ServedTenant>), Problem> {
+        let customer = extensions.get::<Customer>();
+        let Customer(id) = customer.ok_or(Problem(StatusCode::UNAUTHORIZED, "customers only"))?;
+        let desk = TenantId::parse(desk).ok().and_then(|desk| self.site.tenant(&desk));
+        Ok((id.clone(), desk.ok_or(Problem(StatusCode::NOT_FOUND, "no such desk"))?))
+    }
+}
+
+// The sign-on.
 
 /// A member of staff, whose token was verified.
 #[derive(Clone)]
@@ -237,20 +320,29 @@ struct Staff {
     role: Role,
 }
 
-/// Verifies the token of staff in the cookie `staff` or the header `X-Staff`. Nothing behind this layer sees a token, nor
-/// headers that others would trust.
+/// A customer, whose token was verified. It is the member of this id.
+#[derive(Clone)]
+struct Customer(MemberId);
+
+/// Verifies the token of staff in the cookie `staff` or the header `X-Staff`, and that of a customer in `X-Customer`. Nothing
+/// behind this layer sees a token, nor headers that others would trust.
 async fn authenticate(
     State(shared): State<Arc<Shared>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let token = staff_token(request.headers()).map(str::to_owned);
-    for header in ["x-staff", "x-admin-token", "x-user"] {
+    let claims = |token| verified(token, &shared.sign_on_key, seconds());
+    let staff = staff_token(request.headers()).and_then(claims).and_then(Claims::staff);
+    let customer = request.headers().get("x-customer").and_then(|token| token.to_str().ok());
+    let customer = customer.and_then(claims).and_then(Claims::customer);
+    for header in ["x-staff", "x-customer", "x-admin-token", "x-user"] {
         request.headers_mut().remove(header);
     }
-    let staff = token.and_then(|token| verified(&token, &shared.staff_key, seconds()));
     if let Some(staff) = staff {
         request.extensions_mut().insert(staff);
+    }
+    if let Some(customer) = customer {
+        request.extensions_mut().insert(customer);
     }
     next.run(request).await
 }
@@ -258,7 +350,7 @@ async fn authenticate(
 /// The time, in seconds since 1970.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the tokens of staff expire by the clock of this service"
+    reason = "the tokens of the sign-on expire by the clock of this service"
 )]
 fn seconds() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
@@ -273,20 +365,32 @@ fn staff_token(headers: &HeaderMap) -> Option<&str> {
     pairs.find_map(|pair| pair.strip_prefix("staff="))
 }
 
-/// The member of staff that a JSON Web Token names. It has one algorithm, HS256, whatever its header says. A service whose
+/// What a token says.
+#[derive(Deserialize)]
+struct Claims {
+    sub: String,
+    aud: String,
+    exp: u64,
+    role: String,
+}
+
+impl Claims {
+    fn staff(self) -> Option<Staff> {
+        Some(Staff { name: Actor::operator(self.sub).ok()?, role: Role::parse(&self.role)? })
+    }
+
+    fn customer(self) -> Option<Customer> {
+        let id = MemberId::parse(self.sub).ok()?;
+        (self.role == "customer").then_some(Customer(id))
+    }
+}
+
+/// What a JSON Web Token of the sign-on says. It has one algorithm, HS256, whatever its header says. A service whose
 /// sign-on signs with other algorithms takes a library for it.
-fn verified(token: &str, key: &[u8], now: u64) -> Option<Staff> {
+fn verified(token: &str, key: &[u8], now: u64) -> Option<Claims> {
     #[derive(Deserialize)]
     struct Header {
         alg: String,
-    }
-
-    #[derive(Deserialize)]
-    struct Claims {
-        sub: String,
-        aud: String,
-        exp: u64,
-        role: String,
     }
 
     let (signed, signature) = token.rsplit_once('.')?;
@@ -298,8 +402,7 @@ fn verified(token: &str, key: &[u8], now: u64) -> Option<Staff> {
     let header: Header = serde_json::from_slice(&decoded(header)?).ok()?;
     let claims: Claims = serde_json::from_slice(&decoded(claims)?).ok()?;
     let holds = header.alg == "HS256" && claims.aud == AUDIENCE && claims.exp > now;
-    let staff = Staff { name: Actor::operator(claims.sub).ok()?, role: Role::parse(&claims.role)? };
-    holds.then_some(staff)
+    holds.then_some(claims)
 }
 
 /// Staff operate all desks.

@@ -16,8 +16,10 @@ use common::Agent;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use swarm_core::TenantId;
-use swarm_store_postgres::tokio_postgres::{Config, NoTls};
+use swarm_core::domain::{Confidence, Day, SubjectId};
+use swarm_core::proof::KeyPair;
+use swarm_core::{TakeDraft, TenantId};
+use swarm_store_postgres::tokio_postgres::{Config, NoTls, Row};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -137,25 +139,61 @@ async fn desk_runs_inside_the_service() {
         client.send("GET", "/desks/acme/swarm/takes/1", &[("accept", "text/html")], "").await;
     assert!(page.0 == 200 && page.2.contains("href=\"/desks/acme/swarm/style.css\""), "{page:?}");
 
+    // A customer becomes a member without a mail, and files without a token of Swarm.
+    let keys = KeyPair::from_seed(&[9; 32]);
+    let customer =
+        json!({ "sub": "grace", "aud": "opinions", "exp": 4_102_444_800_u64, "role": "customer" });
+    let customer = token("HS256", &customer, KEY);
+    let member = json!({ "name": "Grace", "publicKey": keys.public_key() }).to_string();
+    let of_staff = [("x-customer", &*staff)];
+    assert_eq!(client.send("POST", "/me/acme/key", &of_staff, &member).await.0, 401);
+    assert_eq!(client.send("POST", "/me/acme/key", &[("x-user", "grace")], &member).await.0, 401);
+    let signed_on = [("x-customer", &*customer)];
+    assert_eq!(client.send("POST", "/me/bolt/key", &signed_on, &member).await.0, 404);
+    let operating = client.send("POST", admin, &[("x-staff", &*customer)], subject).await;
+    assert_eq!(operating.0, 401, "a customer is no operator");
+    assert_eq!(client.send("POST", "/me/acme/key", &signed_on, &member).await.0, 201);
+    assert_eq!(client.send("POST", "/me/acme/key", &signed_on, &member).await.0, 409);
+    let take = TakeDraft::new(
+        "grace".parse().unwrap(),
+        Day::parse("2026-11-21").unwrap(),
+        SubjectId::parse("aurora").unwrap(),
+        "g-1".parse().unwrap(),
+        "bullish".parse().unwrap(),
+        Confidence::parse(0.7).unwrap(),
+    );
+    let take = keys.sign(take).to_json();
+    let filed = client.send("POST", "/me/acme/takes", &signed_on, &take).await;
+    assert!(filed.0 == 201 && filed.2.contains("\"recommendationId\":2"), "{filed:?}");
+    let problem = [("x-customer", &*customer), ("accept", "application/problem+json")];
+    let again = client.send("POST", "/me/acme/takes", &problem, &take).await;
+    assert_eq!((again.0, &*again.1), (409, "application/problem+json"));
+    let mails = served.tenant().outbox(None, 10).await.unwrap().messages;
+    assert_eq!(mails.len(), 1, "that of the member that applied: {mails:?}");
+
     // The service has it in a table of its own.
     let (own, connection) = database.connect(NoTls).await.unwrap();
     tokio::spawn(connection);
     let read = async {
         loop {
-            let rows = own.query("SELECT desk, subject, stance FROM stances", &[]).await.unwrap();
-            if let [row] = rows.as_slice() {
-                return [0, 1, 2].map(|column| row.get::<_, String>(column));
+            let rows = own
+                .query("SELECT desk, subject, stance FROM stances ORDER BY stance", &[])
+                .await
+                .unwrap();
+            if rows.len() == 2 {
+                let texts = |row: &Row| [0, 1, 2].map(|column| row.get::<_, String>(column));
+                return rows.iter().map(texts).collect::<Vec<_>>();
             }
             sleep(Duration::from_millis(50)).await;
         }
     };
-    let row = timeout(Duration::from_secs(60), read).await.unwrap();
-    assert_eq!(row, ["acme", "aurora", "cautious"]);
+    let rows = timeout(Duration::from_secs(60), read).await.unwrap();
+    assert_eq!(rows, [["acme", "aurora", "bullish"], ["acme", "aurora", "cautious"]]);
 
     // The trigger wrote what is billed in the commit of the take.
-    let billed = own.query("SELECT desk, take FROM billed", &[]).await.unwrap();
-    let [billed] = billed.as_slice() else { panic!("{} rows", billed.len()) };
-    assert_eq!((billed.get::<_, &str>(0), billed.get::<_, i64>(1)), ("acme", 1));
+    let billed = own.query("SELECT desk, take FROM billed ORDER BY take", &[]).await.unwrap();
+    let billed: Vec<_> = billed.iter().map(|row| (row.get::<_, &str>(0), row.get(1))).collect();
+    assert_eq!(billed, [("acme", 1_i64), ("acme", 2)]);
 
     // A request that waits for entries does not hold up the end.
     let waiting = client.clone();

@@ -82,6 +82,7 @@ use response::{Answer, ErrorForm};
 pub use certificate::expiry_warning;
 #[cfg(feature = "warp")]
 pub use filters::{api, committee_api, site};
+pub use prometheus_client;
 pub use request::command::{Argument, ArgumentKind, Command};
 pub use request::credential::Access;
 pub use request::{SiteService, body};
@@ -136,7 +137,7 @@ pub fn response<B: From<Bytes>>(
 
 /// The metrics of a site in the OpenMetrics text format, with all that the operator of the server may see: as in `/metrics`
 /// of [`operations`]. Their names begin with `swarm_`, so a program may append them to metrics of its own, without the line
-/// `# EOF` that ends those.
+/// `# EOF` that ends those. [`Site::register_metrics`] registers them where a program has a registry.
 pub fn metrics(site: &Site) -> String {
     site.metrics.text()
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::{Damage, SignedLog};
 use swarm_core::store::{Readiness, Store, StoreError, StoreErrorKind};
@@ -219,6 +220,21 @@ impl Site {
     /// The gauge `swarm_connections` of `/metrics`, to be set by the accept loop.
     pub fn connections(&self) -> Gauge {
         self.metrics.connections()
+    }
+
+    /// Registers the metrics of the site in the registry of the program, under the names that they have in `/metrics`:
+    /// `swarm_http_requests_total`, and so on. They are those that the operator of the server may see, as of
+    /// [`metrics`](crate::metrics): some have names of tenants in their labels, and there are durations. So serve the registry
+    /// to nobody else.
+    ///
+    /// The registry shares the figures, and reads them whenever it is encoded. Call this once, after every `with_…` of the
+    /// site: what is exposed later is not registered. Several sites in one registry would have the same names. Figures
+    /// of records are those that [`maintenance`](Self::maintenance) has counted last.
+    ///
+    /// A prefix of the registry stands before these names. `Registry` is that of
+    /// [`prometheus_client`](crate::prometheus_client), whose version is part of this interface.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.metrics.register(registry);
     }
 
     /// Ends the requests that wait for an entry of a log, and the streams of events, so that connections can be closed. To be

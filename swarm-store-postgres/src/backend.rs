@@ -52,11 +52,7 @@ impl PostgresBackend {
     /// # Errors
     /// As [`PostgresStore::create`](crate::PostgresStore::create).
     pub async fn create(url: &str, tables: &'static [&'static Table]) -> Result<Self> {
-        Self::created(parse(url)?, tables).await
-    }
-
-    pub(crate) async fn created(settings: Settings, tables: Declared) -> Result<Self> {
-        let backend = Self::at(settings, tables)?;
+        let backend = Self::at(parse(url)?, tables)?;
         backend.create_if_missing().await.map_err(|failure| failure.of(OP))?;
         backend.checked().await
     }

@@ -130,15 +130,16 @@ impl PostgresStore {
         options.schema.statements()
     }
 
-    /// Connects as [`create`](Self::create) does, to a database that is only read: where no server takes writes, to the
-    /// first that answers, as a standby does. `ready` warns of such a server.
+    /// Connects as [`connect`](Self::connect) does, to a database that is only read: where no server takes writes, to the
+    /// first that answers, as a standby does. `ready` warns of such a server. Creates nothing, also where the role and the
+    /// server would allow it. The role needs the rights to read alone.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// As [`connect`](Self::connect), but a server that takes no writes is none.
     pub async fn connect_read_only(url: &str) -> Result<Self> {
         let settings = backend::parse(url)?;
         let settings = Settings { options: settings.options.read_only(), ..settings };
-        Ok(Self(Store::new(PostgresBackend::created(settings, TABLES).await?)))
+        Ok(Self(Store::new(PostgresBackend::at(settings, TABLES)?.checked().await?)))
     }
 
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.

@@ -32,6 +32,8 @@ impl RedisBackend {
     pub async fn connect(url: &str, tables: &'static [&'static Table]) -> Result<Self> {
         bounded("connect", async {
             let (address, options) = parse(url)?;
+            #[cfg(feature = "ring")]
+            crate::tls::install_provider(&options.url);
             let client = Client::connect(address, options.replicas).await?;
             // A full server is accepted here; `ready` reports it.
             let (found, _) =

@@ -40,6 +40,8 @@ mod script_call;
 mod scripts;
 mod snapshot;
 mod tenant;
+#[cfg(feature = "ring")]
+mod tls;
 mod value;
 
 use swarm_core::store::{Result, Store, TABLES};
@@ -65,8 +67,10 @@ impl RedisStore {
     /// Connects to the server, or the cluster, at this address:
     ///
     /// - `redis://[user:password@]host[:port][/database]`, a server;
-    /// - `rediss://…`, a server over TLS (feature `tls`); its certificate must be trusted by the
-    ///   operating system, or by the authorities in the file that `SSL_CERT_FILE` names;
+    /// - `rediss://…`, a server over TLS (feature `ring`, or `tls` with a cryptography provider that the program
+    ///   has installed in rustls); its certificate must be trusted by the operating system, or by the authorities in the file
+    ///   that `SSL_CERT_FILE` names. With `ring`, and only for such an address, this installs ring in rustls, unless the
+    ///   program has installed a provider;
     /// - `redis-cluster://[user:password@]host:port,host:port,…`, a cluster, found through any of
     ///   these nodes (feature `cluster`), and `rediss-cluster://…`, over TLS;
     /// - `redis-sentinel://[user:password@]host:port,host:port,…/name`, the primary of that name,

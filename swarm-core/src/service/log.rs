@@ -182,6 +182,8 @@ impl Tenant {
     /// Accepts the store's clock although it is behind the log: commits are possible again and use
     /// its time (API.md, 11.3). This is logged.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn accept_clock(&self, by: &Actor) -> Result<(), Error> {
@@ -190,6 +192,8 @@ impl Tenant {
 
     /// Accepts the store although its log does not continue the one seen before: its current
     /// records count, and commits are possible again (API.md, 11.4). This is logged.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -234,8 +238,7 @@ impl Tenant {
         Ok(rows.into_iter().next().map(|row| LogEnd { position, row }))
     }
 
-    /// Revalidates a cached view of a session: returns the end of the log at `now` if the view from
-    /// `then` is still current, because the log continues from there with nothing but takes of
+    /// Returns the end of the log at `now` if a cached view of a session from `then` is still current, because the log continues from there with nothing but takes of
     /// other sessions. `None` otherwise, or if that would take more than 64 rows.
     ///
     /// # Errors

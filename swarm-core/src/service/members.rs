@@ -43,6 +43,8 @@ pub struct ApplicationPage {
 impl Tenant {
     /// Records an application and returns the id of the future member (API.md, 4.2).
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::BadApplication`] when the signature does not verify, [`Refusal::KeyRegistered`]
     /// when a live application has the key, [`Refusal::QuotaReached`] when too many applications
@@ -58,6 +60,8 @@ impl Tenant {
     /// Refuses the application of a client that has made as many applications today as
     /// [`Quotas::applications_per_address`] allows: with the quota, if it is valid
     /// otherwise. A front end counts the applications of each client, and calls this beyond the quota.
+    ///
+    /// If the future is dropped, nothing has changed.
     ///
     /// # Errors
     /// Always: the errors of [`apply`](Self::apply), or [`Refusal::QuotaReached`].
@@ -94,6 +98,9 @@ impl Tenant {
 
     /// Removes the applications that nobody reviewed within [`Quotas::pending_days`]. Several servers
     /// may do this concurrently. [`Round::done`] is the number of applications.
+    ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -207,7 +214,7 @@ impl Tenant {
         Ok(members)
     }
 
-    /// A member that is or was active.
+    /// Returns a member that is or was active.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id.
@@ -259,6 +266,8 @@ impl Tenant {
     /// token. It files takes as [`Caller::Authenticated`], and can still claim a token with a proof of its key. A pending
     /// application with the same key is rejected.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::MemberExists`] when there is a member with this id; [`Refusal::KeyRegistered`] when another member has
     /// the key.
@@ -278,6 +287,8 @@ impl Tenant {
     /// Activates a member and returns its state. The mail at its first activation, if the
     /// [texts](super::Swarm::with_mail_text) have one, contains addresses from `links`, for example an origin
     /// such as `https://acme.example`. A pending application with the same key is rejected.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::KeyRegistered`] when another member has its key by now;
@@ -324,6 +335,8 @@ impl Tenant {
 
     /// Rejects an applicant and returns its state.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state does not allow it.
     pub async fn reject(&self, id: &MemberId, by: &Actor) -> Result<MemberState, Error> {
@@ -331,6 +344,8 @@ impl Tenant {
     }
 
     /// Changes what operators keep about a member, in any state, and returns its state.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberErased`].
@@ -344,6 +359,8 @@ impl Tenant {
     }
 
     /// Deactivates a member and returns its state.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] when its state does not allow it.
@@ -377,6 +394,8 @@ impl Tenant {
     /// `service` is the origin that the challenge names, such as `https://acme.example`. If a
     /// tenant is served at several, it is the one that its members know.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`], [`Error::Entropy`].
     pub async fn challenge(&self, id: &MemberId, service: &str) -> Result<IssuedChallenge, Error> {
@@ -390,6 +409,9 @@ impl Tenant {
 
     /// Claims a member's bearer token with a proof of its key, once. The token is returned only
     /// here. `service` is the origin that the challenge must name.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future), and the
+    /// secret that it would have returned is lost.
     ///
     /// # Errors
     /// [`Refusal::ClaimRefused`] when the proof is not valid, [`Refusal::AlreadyClaimed`] when the
@@ -417,6 +439,9 @@ impl Tenant {
     /// Replaces the bearer token of a member, and its key if one is given. The old token stops
     /// working with the commit.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future), and the
+    /// secret that it would have returned is lost.
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] unless it has claimed its token;
     /// [`Refusal::KeyRegistered`] when another member holds the key.
@@ -435,6 +460,8 @@ impl Tenant {
     }
 
     /// Replaces the key of the member that calls, as it asks for. Its token stays.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`]; [`Refusal::BadKeyReplacement`] unless the old and the new key signed it;
@@ -455,8 +482,10 @@ impl Tenant {
         .await
     }
 
-    /// Returns a member from claimed to approved, and returns that state. Its token stops working with
+    /// Puts a member back from claimed to approved, and returns that state. Its token stops working with
     /// the commit; it claims a new one with a proof of its key.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MemberIs`] unless it has claimed its token.
@@ -492,6 +521,9 @@ impl Tenant {
     /// Permanently erases name, contact, lens and memos of a member that is not active, the messages to it, and its name in what
     /// webhooks were told. Returns its state. Its takes stay; with `texts`, their write-ups and memo addresses are withheld and
     /// erased. A second call erases what an interrupted first call left, and changes nothing otherwise.
+    ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
     ///
     /// # Errors
     /// [`Refusal::NotFound`];
@@ -557,6 +589,9 @@ impl Tenant {
     /// Erases name, contact and lens of applications that were rejected or have been pending for the
     /// [retention period](Self::with_application_retention) of the tenant. Several servers may do this
     /// concurrently. [`Round::done`] is the number of applications.
+    ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
     ///
     /// # Errors
     /// [`Error::Store`].

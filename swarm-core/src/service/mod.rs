@@ -4,7 +4,7 @@
 //!
 //! The future of a call may be dropped at any time, as when a client hangs up. A read then has no effect. A change is made completely or
 //! not at all, and the caller does not know which. To find out, read the record, or send the same take again: a nonce is accepted once,
-//! and the refusal names the take on file. With an [`Observer`], a commit that was begun is completed and reported. Background work that
+//! and the refusal names the take on file. With an [`Observer`], a commit that was begun and its report run to their end together. Background work that
 //! makes several commits may have made some of them; its next call makes the others.
 
 mod agenda;
@@ -150,7 +150,7 @@ impl Swarm {
         }
     }
 
-    /// Checks that the store answers, and that it can be trusted.
+    /// Returns what the store warns of, if it answers and can be trusted.
     ///
     /// # Errors
     /// [`Error::Store`] when it does not answer, or must not be used.

@@ -5,6 +5,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use tracing::Instrument as _;
+
 use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::{
     Actor, LogEntry, Member, MemberId, Message, OperatorAct, Seq, Session, Take, TenantId,
@@ -61,7 +63,7 @@ impl<'a> Commit<'a> {
     }
 
     pub(super) fn take(take: &'a Take) -> Self {
-        Self::filed(CommittedRecord::Take(take), "take.filed")
+        Self::filed(CommittedRecord::Take(take), LogEntry::TAKE_FILED)
     }
 
     pub(super) fn convened(session: &'a Session, convocation: &Convocation) -> Self {
@@ -201,13 +203,14 @@ impl TenantObserver {
         let tenant = self.tenant.clone();
         let records = records.noting_entries();
         let commit = commit(records.clone());
-        spawn(Box::pin(async move {
+        let task = async move {
             let outcome = commit.await;
             if let Some(commit) = outcome.as_ref().ok().and_then(reported) {
                 observer.committed(&tenant, Commit { entry: records.last_entry(), ..commit });
             }
             reply.send(outcome);
-        }));
+        };
+        spawn(Box::pin(task.in_current_span()));
         let cancelled =
             || StoreError::unavailable("commit", "the task of the commit was cancelled");
         answer.await.unwrap_or_else(|| Err(cancelled()))

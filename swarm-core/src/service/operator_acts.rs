@@ -57,6 +57,8 @@ impl Tenant {
 
     /// Records that an operator signed in to a front end.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn record_sign_in(&self, by: &Actor) -> Result<(), Error> {
@@ -64,6 +66,8 @@ impl Tenant {
     }
 
     /// Records that a sign-in was refused. At most 100 are recorded in a day (UTC): anybody can cause them.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -78,6 +82,8 @@ impl Tenant {
 
     /// Records that the operator of the machine changed the tenant's configuration.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn record_reload(&self) -> Result<(), Error> {
@@ -90,6 +96,8 @@ impl Tenant {
     }
 
     /// Removes the acts that are older than 400 days.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Error::Store`].

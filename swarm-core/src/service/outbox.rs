@@ -78,6 +78,8 @@ impl Tenant {
 
     /// Queues an unsent message again, for an attempt at once.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
     pub async fn retry_message(&self, id: MessageId, by: &Actor) -> Result<Arc<Message>, Error> {
@@ -89,6 +91,8 @@ impl Tenant {
     }
 
     /// Cancels an unsent message.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::MessageIs`] when it is sent.
@@ -128,6 +132,9 @@ impl Tenant {
     /// sent. Several servers may do this at once: each message is leased to one of them at a time,
     /// and is sent at least once.
     ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn deliver(&self, mailer: &dyn Mailer) -> Result<Round, Error> {
@@ -159,6 +166,9 @@ impl Tenant {
     /// Queues a reminder for each expected member of an open session that has an e-mail address and has not filed, so long
     /// before the deadline (API.md, 7.5). `known` is kept from one round to the next. Any number of servers may call this at
     /// any time: a member gets one reminder of a session. The mails contain addresses from `links`.
+    ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -227,6 +237,8 @@ impl Tenant {
     }
 
     /// Queues a message that tests the delivery to this address, and returns it.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::InvalidRequest`] unless it is an e-mail address.

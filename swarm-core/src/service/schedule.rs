@@ -70,6 +70,9 @@ impl Tenant {
     /// Does what the schedule has due now (API.md, 7.7). `known` is kept from one round to the next. Any number of
     /// servers may call this at any time: each step is committed once.
     ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
+    ///
     /// # Errors
     /// [`Error::Store`]. What was not done by then is done by the next round.
     pub async fn run_schedule(

@@ -83,6 +83,8 @@ pub struct BlindSessions {
 impl Tenant {
     /// Convenes a session (API.md, 7.3).
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject; [`Refusal::InvalidRequest`] when its roster
     /// lists somebody who is no member, or when it is for practice and takes meant for another session would go to it.
@@ -493,6 +495,8 @@ impl Tenant {
     /// Moves a session to another state. Entering `aggregated` writes its snapshot, atomically with
     /// respect to concurrent takes.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state does not allow the transition;
     /// [`Refusal::TakesSealed`] when sealed takes would be opened before the deadline.
@@ -529,6 +533,8 @@ impl Tenant {
     /// Changes a session's deadline or quorum. A window that has closed opens again when its deadline
     /// moves ahead or is cleared. A request that changes nothing is not logged, unless it has a note.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum; [`Refusal::AlreadyOpened`];
     /// [`Refusal::FiledLater`] when a stored take was filed after that deadline; [`Refusal::TakesSealed`] when there are
@@ -553,6 +559,8 @@ impl Tenant {
     /// Withdraws a session in which no take was filed, and returns its last record. From then on it
     /// is not found, and its id is not used again. Its brief goes with it; a memo that names it stays.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::TakesOnFile`]; [`Refusal::SessionIsVoid`].
     pub async fn withdraw_session(
@@ -569,6 +577,8 @@ impl Tenant {
 
     /// Ends the window of a session: its deadline becomes the time of the commit, unless it has passed, and the session
     /// moves to `window_closed`.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::SessionIs`] when its state does not allow the transition;
@@ -592,6 +602,8 @@ impl Tenant {
     /// Voids an aggregated session, because of what the note of `by` says: it counts for nothing from then on. This is not
     /// undone.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::InvalidRequest`] without a note; [`Refusal::NotFound`]; [`Refusal::SessionIs`] before it is aggregated;
     /// [`Refusal::SessionIsPractice`]; [`Refusal::SessionIsVoid`].
@@ -609,6 +621,8 @@ impl Tenant {
     }
 
     /// Records the outcome of a session, in place of an earlier one; the log keeps both.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::SessionIsPractice`]; [`Refusal::SessionIsVoid`]; [`Refusal::SessionIsOpen`];
@@ -635,6 +649,8 @@ impl Tenant {
 
     /// Sets a session's roster. It can be set only once.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::RosterFrozen`] when it
     /// already has one; [`Refusal::InvalidRequest`] when the roster lists somebody who is no member;
@@ -652,6 +668,8 @@ impl Tenant {
 
     /// Excuses a member on a session's roster, or expects it again. A request that changes nothing
     /// is not logged, unless it has a note.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for the session or the member; [`Refusal::AlreadyAggregated`];
@@ -742,6 +760,9 @@ impl Tenant {
     /// Moves sessions that are [due](rules::is_due) after their deadline to `window_closed`, and opens the blind ones
     /// among them. Several servers may do this concurrently. [`Round::done`] is the number of sessions.
     ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn close_due_sessions(&self) -> Result<Round, Error> {
@@ -791,6 +812,9 @@ impl Tenant {
     /// entries of memos that were held until an opening, if the server that opened the session failed to. `blind`
     /// keeps its state between rounds. Several servers may do this concurrently. [`Round::done`] is the number of
     /// sessions that were opened.
+    ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
     ///
     /// # Errors
     /// [`Error::Store`].

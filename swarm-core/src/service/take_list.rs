@@ -62,7 +62,7 @@ impl Tenant {
         Ok(TakeListPage { takes: page.items, next_before: (last > 1).then_some(TakeId(last)) })
     }
 
-    /// Like [`take_list`](Self::take_list), for the takes of one session, all of which are searched. There are none if
+    /// Returns what [`take_list`](Self::take_list) does, of the takes of one session, all of which are searched. There are none if
     /// there is no such session.
     ///
     /// # Errors

@@ -81,6 +81,8 @@ impl Tenant {
     /// The caller is the hash of a bearer token. A program that has authenticated the member itself passes
     /// [`Caller::Authenticated`] with its id instead. All other checks are the same.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`SubmitError::Refused`] with the first check that fails, in the order of API.md, 5.2; the
     /// other variants when the outcome is unknown.
@@ -93,6 +95,8 @@ impl Tenant {
     }
 
     /// Files a take as [`submit`](Self::submit) does, and returns warnings if some of it does not count.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// The errors of [`submit`](Self::submit).
@@ -238,7 +242,7 @@ impl Tenant {
         Ok((!is_known).then_some(Warning::UnknownMemo))
     }
 
-    /// Lists all reasons for which a take would be refused now, without filing it (API.md, 9.3).
+    /// Returns all reasons for which a take would be refused now, without filing it (API.md, 9.3).
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`] when the caller is no active member.
@@ -419,7 +423,7 @@ impl Tenant {
         Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(take, snapshot)))
     }
 
-    /// Up to `limit` of the latest takes of members that `keep` accepts, newest first, in sessions of any state: no
+    /// Returns up to `limit` of the latest takes of members that `keep` accepts, newest first, in sessions of any state: no
     /// superseded ones. It searches the 1,024 entries of the log before the one numbered `before`, or the last 1,024 ones.
     /// The entries by which a session was opened do not count.
     ///
@@ -434,7 +438,7 @@ impl Tenant {
         self.scan_takes((limit, before), Revisions::Latest, keep).await
     }
 
-    /// Like [`newest_takes`](Self::newest_takes), with superseded takes.
+    /// Returns what [`newest_takes`](Self::newest_takes) does, with superseded takes.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -515,6 +519,8 @@ impl Tenant {
     /// Withholds write-up and memo address of a take from the public, and returns the take as it is shown then. Its stance,
     /// confidence and weights stay, and count.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::TakeWithheld`]; [`Refusal::TakesSealed`].
     pub async fn withhold_take(
@@ -532,6 +538,8 @@ impl Tenant {
     }
 
     /// Shows write-up and memo address of a take again, and returns the take.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::TakeNotWithheld`]; [`Refusal::TextsErased`].
@@ -681,7 +689,7 @@ impl Tenant {
         Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(take, snapshot)))
     }
 
-    /// In how many of the `limit` newest sessions with ids below `before` the member was expected, of those that
+    /// Returns in how many of the `limit` newest sessions with ids below `before` the member was expected, of those that
     /// have a snapshot; and in how many of these it filed a take that counts, which is among `takes`.
     ///
     /// # Errors

@@ -134,6 +134,9 @@ impl Tenant {
 
     /// Begins the webhooks that are new: each is told what is committed from here on.
     ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn begin_webhooks(&self) -> Result<(), Error> {
@@ -174,6 +177,9 @@ impl Tenant {
 
     /// Queues the deliveries of what was committed since the last call, for each webhook. [`Round::done`] counts them. Any number
     /// of servers may call this at any time: each delivery is queued once.
+    ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -296,6 +302,8 @@ impl Tenant {
 
     /// Adds a notice, unless it was added before or no webhook wants it.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn note(&self, notice: NoticeDraft) -> Result<(), Error> {
@@ -307,6 +315,8 @@ impl Tenant {
 
     /// Adds a notice when the store begins to refuse commits, and when it takes them again; once each, by any number of
     /// servers. Returns whether there may be a new one. `known` is kept from one call to the next.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Error::Store`] when the store does not answer.
@@ -363,6 +373,8 @@ impl Tenant {
 
     /// Adds the notice `store.ready` after an outage for which webhooks got `store.refused`.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn note_store_answers(&self, since: Timestamp) -> Result<(), Error> {
@@ -371,6 +383,9 @@ impl Tenant {
 
     /// Sends the deliveries to a webhook that are due, one after another, until one fails. Several servers may do this at once: each
     /// delivery is leased to one of them at a time, and is made at least once.
+    ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -442,6 +457,8 @@ impl Tenant {
 
     /// Removes deliveries and notices that are older than seven days.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn remove_old_deliveries(&self) -> Result<(), Error> {
@@ -485,6 +502,8 @@ impl Tenant {
 
     /// Queues an event that tests a webhook, whatever events it wants, and returns its delivery.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`] unless a webhook with this URL is configured.
     pub async fn test_webhook(&self, url: &str, by: &Actor) -> Result<Delivery, Error> {
@@ -505,6 +524,8 @@ impl Tenant {
     }
 
     /// Queues a delivery again, in any state, for an attempt at once, and returns it.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`].

@@ -10,7 +10,7 @@ use std::fmt;
 
 use http::{Method, StatusCode};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
@@ -25,14 +25,13 @@ use crate::certificate::CertificateExpiry;
 use figures::{AllFigures, FiguresByTenant};
 pub(crate) use figures::{CountRecords, TenantFigures};
 
+/// What the names of all metrics begin with.
+const PREFIX: &str = "swarm";
+
 /// Upper bounds of the histogram buckets of durations, in seconds.
 const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0];
 
 pub(crate) struct Metrics {
-    /// What anyone sees.
-    registry: Registry,
-    /// What the operator of the server sees besides.
-    private: Registry,
     requests: Family<RequestLabels, Counter>,
     submits: Family<Outcome, Counter>,
     committee_submits: Family<Outcome, Counter>,
@@ -43,6 +42,11 @@ pub(crate) struct Metrics {
     log_disputes: Gauge,
     missed_timestamps: Gauge,
     figures: AllFigures,
+    /// The version and the commit of the program.
+    build: Option<[(&'static str, &'static str); 2]>,
+    certificate: Option<CertificateExpiry>,
+    dropped_log_lines: Option<DroppedLogLines>,
+    failing_exports: Option<FailingExports>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -74,59 +78,21 @@ struct AtRoute {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let [mut registry, mut private] = [(); 2].map(|()| Registry::with_prefix("swarm"));
-        let requests = Family::default();
-        let [submits, committee_submits] = std::array::from_fn(|_| Family::default());
-        registry.register("submits", "Submissions of takes, by outcome", submits.clone());
-        registry.register(
-            "committee_submits",
-            "Submissions to the committee, by outcome",
-            committee_submits.clone(),
-        );
-        let seconds: Family<_, _> = Family::new_with_constructor(durations);
-        let [in_flight, connections, store_warnings, log_disputes, missed_timestamps] =
-            std::array::from_fn(|_| Gauge::default());
-        registry.register("connections", "Open connections", connections.clone());
-        registry.register(
-            "store_warnings",
-            "Warnings of the last readiness check of the store",
-            store_warnings.clone(),
-        );
-        registry.register(
-            "log_disputes",
-            "Witnesses that have cosigned another log under the name of one of these",
-            log_disputes.clone(),
-        );
-        registry.register(
-            "missed_timestamps",
-            "Logs whose last checkpoint after a close has no timestamp",
-            missed_timestamps.clone(),
-        );
-        let figures = AllFigures::default();
-        registry.register_collector(Box::new(figures.clone()));
-        private.register_collector(Box::new(FiguresByTenant(figures.clone())));
-        let http = registry.sub_registry_with_prefix("http");
-        http.register("requests", "Requests answered", requests.clone());
-        http.register("requests_in_flight", "Requests being answered", in_flight.clone());
-        private.sub_registry_with_prefix("http").register_with_unit(
-            "request_duration",
-            "Time from the head of a request to its answer",
-            Unit::Seconds,
-            seconds.clone(),
-        );
         Self {
-            registry,
-            private,
-            requests,
-            submits,
-            committee_submits,
-            seconds,
-            in_flight,
-            connections,
-            store_warnings,
-            log_disputes,
-            missed_timestamps,
-            figures,
+            requests: Family::default(),
+            submits: Family::default(),
+            committee_submits: Family::default(),
+            seconds: Family::new_with_constructor(durations),
+            in_flight: Gauge::default(),
+            connections: Gauge::default(),
+            store_warnings: Gauge::default(),
+            log_disputes: Gauge::default(),
+            missed_timestamps: Gauge::default(),
+            figures: AllFigures::default(),
+            build: None,
+            certificate: None,
+            dropped_log_lines: None,
+            failing_exports: None,
         }
     }
 }
@@ -186,47 +152,106 @@ impl Metrics {
 
     /// Exposes the version and the commit of the program.
     pub(crate) fn show_build_info(&mut self, version: &'static str, commit: &'static str) {
-        let info = Info::new([("version", version), ("commit", commit)]);
-        self.registry.register("build", "Version and commit of the program", info);
+        self.build = Some([("version", version), ("commit", commit)]);
     }
 
     /// Exposes when the certificate expires.
     pub(crate) fn show_certificate_expiry(&mut self, expiry: CertificateExpiry) {
-        self.registry.register_collector(Box::new(expiry));
+        self.certificate = Some(expiry);
     }
 
     /// Exposes a counter that the caller keeps.
     pub(crate) fn count_dropped_log_lines(&mut self, dropped: fn() -> u64) {
-        self.registry.register_collector(Box::new(DroppedLogLines(dropped)));
+        self.dropped_log_lines = Some(DroppedLogLines(dropped));
     }
 
     /// Exposes a gauge that the caller keeps.
     pub(crate) fn show_failing_exports(&mut self, faults: fn() -> BTreeMap<TenantId, String>) {
-        self.registry.register_collector(Box::new(FailingExports(faults)));
+        self.failing_exports = Some(FailingExports(faults));
     }
 
     /// All metrics as text, for the operator of the server.
     pub(crate) fn text(&self) -> String {
-        text(&[&self.registry, &self.private])
+        let mut registry = Registry::default();
+        self.register(&mut registry);
+        text(&registry)
     }
 
     /// The metrics that anyone may see as text: they name no tenant, and have no durations.
     pub(crate) fn public_text(&self) -> String {
-        text(&[&self.registry])
+        let mut registry = Registry::default();
+        self.register_public(registry.sub_registry_with_prefix(PREFIX));
+        text(&registry)
+    }
+
+    /// Registers all metrics, for the operator of the server. The registry shares them, and reads them when it is encoded.
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        let registry = registry.sub_registry_with_prefix(PREFIX);
+        self.register_public(registry);
+        self.register_private(registry);
+    }
+
+    fn register_public(&self, registry: &mut Registry) {
+        registry.register("submits", "Submissions of takes, by outcome", self.submits.clone());
+        registry.register(
+            "committee_submits",
+            "Submissions to the committee, by outcome",
+            self.committee_submits.clone(),
+        );
+        registry.register("connections", "Open connections", self.connections.clone());
+        registry.register(
+            "store_warnings",
+            "Warnings of the last readiness check of the store",
+            self.store_warnings.clone(),
+        );
+        registry.register(
+            "log_disputes",
+            "Witnesses that have cosigned another log under the name of one of these",
+            self.log_disputes.clone(),
+        );
+        registry.register(
+            "missed_timestamps",
+            "Logs whose last checkpoint after a close has no timestamp",
+            self.missed_timestamps.clone(),
+        );
+        if let Some(build) = self.build {
+            registry.register("build", "Version and commit of the program", Info::new(build));
+        }
+        registry.register_collector(Box::new(self.figures.clone()));
+        if let Some(expiry) = &self.certificate {
+            registry.register_collector(Box::new(expiry.clone()));
+        }
+        if let Some(dropped) = self.dropped_log_lines {
+            registry.register_collector(Box::new(dropped));
+        }
+        if let Some(failing) = self.failing_exports {
+            registry.register_collector(Box::new(failing));
+        }
+        let http = registry.sub_registry_with_prefix("http");
+        http.register("requests", "Requests answered", self.requests.clone());
+        http.register("requests_in_flight", "Requests being answered", self.in_flight.clone());
+    }
+
+    /// Registers what names a tenant, and durations.
+    fn register_private(&self, registry: &mut Registry) {
+        registry.register_collector(Box::new(FiguresByTenant(self.figures.clone())));
+        registry.sub_registry_with_prefix("http").register_with_unit(
+            "request_duration",
+            "Time from the head of a request to its answer",
+            Unit::Seconds,
+            self.seconds.clone(),
+        );
     }
 }
 
-fn text(registries: &[&Registry]) -> String {
+fn text(registry: &Registry) -> String {
     let mut text = String::new();
     // Writing to a string fails only if a metric's encoder fails, and none here does.
-    for registry in registries {
-        let _ = encode_registry(&mut text, registry);
-    }
-    let _ = encode_eof(&mut text);
+    let _ = encode(&mut text, registry);
     text
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct DroppedLogLines(fn() -> u64);
 
 impl Collector for DroppedLogLines {
@@ -243,7 +268,7 @@ impl Collector for DroppedLogLines {
 }
 
 /// A gauge that the caller keeps.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct FailingExports(fn() -> BTreeMap<TenantId, String>);
 
 impl Collector for FailingExports {

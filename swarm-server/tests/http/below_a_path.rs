@@ -388,6 +388,33 @@ fn console_works_below_the_path() {
 
 /// A member's and an operator's commands know the service by its whole address, and receipts name the path that they used.
 #[test]
+fn mails_link_below_the_path() {
+    for desk in each_host() {
+        let client = &desk.fixture.client;
+        let admin = [("x-admin-token", ADMIN)];
+        client.operate("/mail/test", &json!({ "address": "ada@test.example" })).expect(200);
+        let outbox = client.send("GET", "/api/swarm/admin/outbox", &admin, b"").expect(200).json();
+        let mails = outbox["messages"].as_array().unwrap();
+        let root = format!("http://{}", client.address);
+        let addresses = |mail: &Value| -> BTreeSet<String> {
+            let words = mail["body"].as_str().unwrap().split_whitespace();
+            let addresses = words.filter_map(|word| word.strip_prefix(&*root));
+            addresses.map(|path| path.trim_end_matches(['.', ',']).to_owned()).collect()
+        };
+        let below = |paths: &[&str]| paths.iter().map(|path| format!("{BASE}{path}")).collect();
+        let approval: BTreeSet<String> =
+            below(&["", "/api/swarm/token-claim", "/api/swarm/token-claim/challenge", "/skill.md"]);
+        let of_subject = |subject: &str| {
+            let found = mails.iter().filter(|mail| mail["subject"] == subject);
+            found.map(addresses).collect::<Vec<_>>()
+        };
+        let approvals = of_subject("Your application was approved");
+        assert!(approvals.len() >= 2 && approvals.iter().all(|it| *it == approval), "{outbox}");
+        assert_eq!(of_subject("A test"), [below(&[""])], "{outbox}");
+    }
+}
+
+#[test]
 fn commands_work_below_the_path() {
     let backend = Backend::memory();
     let server = Server::maintained(site(&backend));

@@ -1,5 +1,6 @@
 //! The interface mounted in another server: as filters next to others, and as a service.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -7,12 +8,15 @@ use serde_json::json;
 use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash, Timestamp};
 use swarm_core::store::async_trait;
+use swarm_http::prometheus_client::encoding::text::encode;
+use swarm_http::prometheus_client::metrics::gauge::Gauge;
+use swarm_http::prometheus_client::registry::Registry;
 use swarm_http::{
     AdminTokens, HostTable, Operator, OperatorRequest, Operators, Role, SignOnUnavailable, Site,
     TenantConfig,
 };
 use swarm_redis_testing::wait_until;
-use swarm_server::{Limits, serve};
+use swarm_server::{Limits, serve, serve_site};
 use swarm_store_memory::MemoryStore;
 use warp::Filter as _;
 
@@ -39,6 +43,68 @@ fn background_work_runs_by_the_clock_of_a_test() {
     assert_eq!(state(), "collecting");
     millis.fetch_add(2 * HOUR, Ordering::SeqCst);
     wait_until("the window is closed", || state() == "window_closed");
+}
+
+/// A program's own registry has what the server's operator sees in `/metrics`, beside metrics of the program.
+#[test]
+fn registry_of_the_program_has_the_metrics_of_the_site() {
+    let store = MemoryStore::new();
+    let site = Site::single(services(&store), tenant("default", ADMIN, &[]))
+        .with_build_info("1.2.3", "abc")
+        .with_dropped_log_lines(|| 7)
+        .with_export_faults(BTreeMap::new)
+        .with_certificate_expiry(|| Some(Timestamp::EPOCH));
+    let mut registry = Registry::default();
+    let theirs = Gauge::<i64>::default();
+    registry.register("desks", "Desks of the program", theirs.clone());
+    site.register_metrics(&mut registry);
+    theirs.set(3);
+    let site = Arc::new(site);
+    let served = Arc::clone(&site);
+    let operations = Server::running(|listener| async move {
+        let operations = swarm_http::operations(&served);
+        serve(listener, operations, Limits::default(), std::future::pending()).await
+    });
+    let served = Arc::clone(&site);
+    let server = Server::running(|listener| async move {
+        tokio::spawn(served.maintenance().run());
+        serve_site(listener, &served, Limits::default(), std::future::pending()).await
+    });
+    let client = server.client();
+    client.convene("2026-11-21", "aurora");
+    client.post("/api/swarm/submit", &[], "{}").expect(401);
+    client.post("/api/ic/submit", &[], "{}").expect(401);
+
+    let registered = || {
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        text
+    };
+    // An operator's session, and its subject.
+    wait_until("the records are counted", || {
+        registered().contains("\nswarm_tenant_log_size{tenant=\"default\"} 2\n")
+    });
+    let operations = operations.client();
+    let served = operations.get("/metrics").expect(200).text;
+    let registered = registered();
+    let names = |text: &str| -> BTreeSet<String> {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.map(|line| line.split(['{', ' ']).next().unwrap().to_owned()).collect()
+    };
+    let mut expected = names(&served);
+    assert!(expected.len() > 20 && expected.iter().all(|name| name.starts_with("swarm_")));
+    assert!(expected.insert("desks".to_owned()));
+    assert_eq!(names(&registered), expected);
+    for line in [
+        "desks 3",
+        "swarm_build_info{version=\"1.2.3\",commit=\"abc\"} 1",
+        "swarm_log_lines_dropped_total 7",
+        "swarm_submits_total{outcome=\"missing-bearer\"} 1",
+    ] {
+        assert!(registered.lines().any(|found| found == line), "no {line}: {registered}");
+    }
+    assert_eq!(registered.matches("# EOF").count(), 1);
+    assert_eq!(served.matches("# EOF").count(), 1);
 }
 
 /// A server with the filters of the site, and one more filter.

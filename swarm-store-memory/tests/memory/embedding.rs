@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 use swarm_core::domain::{
-    Actor, Contact, Enrolment, Lens, LogEntry, MemberAct, MemberState, MemoDraft, Name, Seq,
+    Actor, Contact, Enrolment, KeyReplacement, KeyReplacementRequest, Lens, LogEntry, MemberAct,
+    MemberState, MemoDraft, Name, Seq,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::Draft;
@@ -46,6 +47,41 @@ async fn enrolled_member_files_without_a_token() {
         let memo = MemoDraft::read(&mut Object::clone(&memo)).unwrap();
         assert_eq!(desk.publish_memo(caller, memo).await.unwrap().member_id, ada.id);
     }
+}
+
+#[tokio::test]
+async fn authenticated_member_replaces_its_own_key() {
+    let tenant = tenant().await;
+    let (desk, ada, successor) =
+        (tenant.service(), Author::named("ada"), Author::named("successor"));
+    let session = tenant.convened("aurora").await;
+    desk.enrol(&enrolment(&ada), &HOST).await.unwrap();
+    let replacement = KeyReplacement {
+        member_id: ada.id.clone(),
+        public_key: successor.key().to_string(),
+        replaces: ada.key().to_string(),
+    };
+    let by = |author: &Author| author.keys.sign(replacement.clone()).signature;
+    let request = |endorser: &Author| KeyReplacementRequest {
+        public_key: replacement.public_key.clone(),
+        endorsement: by(endorser),
+        proof: by(&successor),
+    };
+    let caller = Caller::Authenticated(&ada.id);
+    // The host does not vouch for the key.
+    let forged = desk.replace_own_key(caller, &request(&successor)).await;
+    assert!(matches!(forged, Err(Error::Refused(Refusal::BadKeyReplacement { .. }))), "{forged:?}");
+    let stranger = desk.replace_own_key(Caller::Authenticated(&successor.id), &request(&ada)).await;
+    assert!(matches!(stranger, Err(Error::Refused(Refusal::UnknownToken))), "{stranger:?}");
+
+    let member = desk.replace_own_key(caller, &request(&ada)).await.unwrap();
+    assert_eq!(member.public_key, Some(successor.key()));
+    let signed_by = |keys: &Author, nonce| keys.sign(ada.draft(&session, nonce));
+    let old = desk.submit(caller, &signed_by(&ada, "old")).await;
+    assert!(
+        matches!(old, Err(Error::Refused(rejection)) if rejection.reason == Refusal::BadSignature)
+    );
+    desk.submit(caller, &signed_by(&successor, "new")).await.unwrap();
 }
 
 /// The host vouches for who calls, for nothing else.

@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
-    Actor, Attribution, Contact, Links, Mail, Member, MemberState, Session, SessionDraft, Subject,
+    Actor, Attribution, Contact, Links, Mail, Member, MemberState, Seq, Session, SessionDraft,
+    Subject,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::MailText;
@@ -53,6 +54,67 @@ async fn observer_sees_exactly_the_commits() {
             "acme: member approved: member.activated by operator",
         ]
     );
+}
+
+#[tokio::test]
+async fn commit_has_the_number_of_its_log_entry() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&told);
+    let observer = move |_: &TenantId, commit: Commit<'_>| {
+        let act = commit.act.map(|act| act.into_owned());
+        seen.lock().unwrap().push((commit.entry, act));
+    };
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy)
+        .observed_by(observer, |task| drop(tokio::spawn(task)));
+    let tenant = swarm.tenant(&TenantId::parse("acme").unwrap());
+    let subject = Subject::read(&mut object(r#"{"id":"s","name":"S"}"#)).unwrap();
+    let _ = tenant.put_subject(&subject, &Actor::OPERATOR).await.unwrap();
+    let session = SessionDraft::read(&mut object(r#"{"date":"2026-11-21","subjectId":"s"}"#));
+    let by = Attribution::from(Actor::OPERATOR);
+    tenant.convene(&session.unwrap(), &by).await.unwrap();
+    let member = apply(&tenant).await;
+    tenant.activate(&member, "https://acme.example", &Actor::OPERATOR).await.unwrap();
+
+    let entries = tenant.entries_after(Seq(0), 10).await.unwrap();
+    assert_eq!(entries.len(), 3);
+    let logged = entries.iter().map(|it| (Some(it.line.seq), Some(it.line.entry.event())));
+    let mut expected: Vec<_> = logged.collect();
+    // An application has no entry in the log.
+    expected.insert(2, (None, None));
+    assert_eq!(*told.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn activation_sends_no_mail_without_a_text() {
+    let tenant = Swarm::new(MemoryStore::new(), SystemEntropy)
+        .with_mail_text(Silent)
+        .tenant(&TenantId::parse("acme").unwrap());
+    let member = apply(&tenant).await;
+    let state = tenant.activate(&member, &Paths, &Actor::OPERATOR).await.unwrap();
+    assert_eq!(state, MemberState::Approved);
+    assert!(tenant.outbox(None, 1).await.unwrap().messages.is_empty());
+    tenant
+        .test_mail(&Contact::parse("ada@example.org").unwrap(), &Paths, &Actor::OPERATOR)
+        .await
+        .unwrap();
+    assert_eq!(tenant.outbox(None, 2).await.unwrap().messages.len(), 1, "other mails are sent");
+}
+
+/// The program itself tells members that they are active.
+struct Silent;
+
+impl MailText for Silent {
+    fn approval(&self, _: &Member, _: &dyn Links) -> Option<Mail> {
+        None
+    }
+
+    fn reminder(&self, member: &Member, session: &Session, links: &dyn Links) -> Mail {
+        Terse.reminder(member, session, links)
+    }
+
+    fn test(&self, to: &Contact, links: &dyn Links) -> Mail {
+        Terse.test(to, links)
+    }
 }
 
 #[tokio::test]

@@ -17,5 +17,6 @@ mod mutants;
 mod schedule;
 mod signed_log;
 mod simulation;
+mod spans;
 mod tiles;
 mod witnesses;

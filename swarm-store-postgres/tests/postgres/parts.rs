@@ -71,6 +71,20 @@ async fn store_over_connections_of_the_program_files_takes() {
     PostgresStore::over(owner(), Options::default()).await.unwrap();
 }
 
+/// The role might create the schema, and the server would let it.
+#[tokio::test]
+async fn read_only_connection_creates_nothing() {
+    let server = Server::start(&[]);
+    let missing = PostgresStore::connect_read_only(&server.address()).await.unwrap_err();
+    assert_eq!(reason(&missing), "the schema swarm is not created yet");
+    let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'swarm'";
+    assert_eq!(server.psql(schemas), "0");
+
+    PostgresStore::create(&server.address()).await.unwrap();
+    let store = PostgresStore::connect_read_only(&server.address()).await.unwrap();
+    assert!(store.open(&TenantId::parse("acme").unwrap()).now().await.is_ok());
+}
+
 /// Under hardened default privileges even functions and types are not for everyone.
 #[tokio::test]
 async fn missing_rights_are_named_before_the_first_call() {

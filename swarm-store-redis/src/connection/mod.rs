@@ -58,8 +58,6 @@ enum Connection {
 
 impl Connection {
     async fn open(Address(servers): Address) -> RedisResult<Self> {
-        #[cfg(feature = "ring")]
-        install_tls_provider();
         Ok(match servers {
             Servers::One(target) => {
                 Self::Standalone(Box::new(Standalone::connect(*target).boxed().await?))
@@ -152,9 +150,3 @@ impl Connection {
 
 /// The host and port of a server; `None` where there is only one.
 type Server = Option<(String, u16)>;
-
-/// Makes `ring` the cryptography provider of rustls, unless the program has installed another.
-#[cfg(feature = "ring")]
-fn install_tls_provider() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}

@@ -48,9 +48,35 @@ fn tls_connection_needs_a_trusted_certificate() {
     }
 }
 
+/// What is installed in rustls is of the whole process, so this runs in one of its own.
+#[cfg(feature = "ring")]
+#[test]
+fn connection_without_tls_installs_no_cryptography_provider() {
+    let server = Server::start(&[]);
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "tls::connects_without_a_provider"])
+        .env("SWARM_TEST_URL", server.url())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+}
+
+#[cfg(feature = "ring")]
+#[tokio::test]
+#[ignore = "run by the other test, in a process of its own"]
+async fn connects_without_a_provider() {
+    connects_to_the_url().await;
+    assert!(rustls::crypto::CryptoProvider::get_default().is_none());
+}
+
 #[tokio::test]
 #[ignore = "run by the other test, in a process of its own"]
 async fn connects() {
+    connects_to_the_url().await;
+}
+
+async fn connects_to_the_url() {
     let store = RedisStore::connect(&std::env::var("SWARM_TEST_URL").unwrap()).await.unwrap();
     store.ready().await.unwrap();
 }

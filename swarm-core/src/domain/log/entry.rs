@@ -128,6 +128,14 @@ impl LogEntry {
         "committee-take",
     ];
 
+    /// The [event](Self::event) of a take that is filed.
+    #[cfg(feature = "service")]
+    pub(crate) const TAKE_FILED: &str = "take.filed";
+
+    /// The [event](Self::event) of a submission to the committee that is filed.
+    #[cfg(all(feature = "service", feature = "committee"))]
+    pub(crate) const COMMITTEE_TAKE_FILED: &str = "committee-take.filed";
+
     /// Returns the name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -47,6 +47,8 @@ impl CommitteeTenant {
     /// Generates today's briefs if they are due; `None` when they are not, or no member is active.
     /// Any number of servers may call this at any time: the briefs are generated once.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when no subject is set
     /// and none is active.
@@ -80,6 +82,8 @@ impl CommitteeTenant {
 
     /// Generates today's briefs now, replacing existing ones. If the deadline of an earlier day's
     /// session has not passed, it generates the briefs of that day.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`CommitteeRefusal::NotFound`](rules::CommitteeRefusal::NotFound) when there is no such

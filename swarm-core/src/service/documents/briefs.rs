@@ -22,6 +22,8 @@ impl Tenant {
     /// Publishes the brief of a session, with the given prompt or a composed one. A session has at
     /// most one brief.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::BriefPublished`] when it
     /// has one.
@@ -36,6 +38,8 @@ impl Tenant {
 
     /// Publishes the brief of a session in which no take is on file, in place of an earlier one if there is one. It keeps the
     /// id of that.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`]; [`Refusal::TakesOnFile`] when it has one, and takes.

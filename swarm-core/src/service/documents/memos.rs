@@ -33,6 +33,8 @@ impl Tenant {
     /// Publishes a memo of the member that calls. A memo that names a sealed session is
     /// held: others see it once that session is opened (API.md, 5.8).
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::UnknownToken`], which is checked first, so that strangers learn nothing;
     /// [`Refusal::NotFound`] for a subject or session that the memo names;
@@ -328,6 +330,8 @@ impl Tenant {
     }
 
     /// Retracts a memo: from now on it is not found. Retracting it again has no effect.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is none with this id; [`Refusal::TakesSealed`] when it is held until a session with

@@ -55,6 +55,8 @@ pub struct SubjectPage {
 impl Tenant {
     /// Creates or replaces a subject.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::QuotaReached`].
     pub async fn put_subject(&self, subject: &Subject, by: &Actor) -> Result<WriteOutcome, Error> {
@@ -155,6 +157,8 @@ impl Tenant {
 
     /// Records a snapshot of a subject's holdings.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such subject; [`Refusal::QuotaReached`].
     pub async fn add_snapshot(
@@ -195,6 +199,8 @@ impl Tenant {
 
     /// Records the regime of a day, replacing an existing one.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn put_regime(&self, regime: &Regime, by: &Actor) -> Result<WriteOutcome, Error> {
@@ -225,6 +231,8 @@ impl Tenant {
     }
 
     /// Records a research signal, replacing an existing one with the same key and day.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Refusal::QuotaReached`].

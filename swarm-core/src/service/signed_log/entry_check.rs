@@ -61,7 +61,7 @@ impl EntryCheck {
 }
 
 impl SignedLog {
-    /// Begins to compare the entries with the last checkpoint; `None` until one of the current log is signed.
+    /// Returns a comparison of the entries with the last checkpoint that is yet to be made; `None` until one of the current log is signed.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -80,6 +80,8 @@ impl SignedLog {
     /// Compares the entries of the next tile, and returns whether it was the last. If entries were changed, this
     /// process refuses commits from then on, until an operator accepts the store. If only tiles were, they are
     /// replaced.
+    ///
+    /// If the future is dropped, begin the comparison again.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -42,6 +42,9 @@ type Stored = Option<Versioned<TreeState>>;
 impl SignedLog {
     /// Signs the log as it is now, unless that is done already, or would contradict what was signed before.
     ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
+    ///
     /// # Errors
     /// [`Error::Store`], also when what was signed last cannot be read.
     pub async fn sign(&self) -> Result<Signing, Error> {
@@ -139,6 +142,9 @@ impl SignedLog {
     }
 
     /// Compares the store with the checkpoint that is remembered outside of it, if any. For the start of a server.
+    ///
+    /// If the future is dropped, [some of the changes](crate::service#dropping-a-future) may be made. The next call
+    /// makes the others.
     ///
     /// # Errors
     /// The errors of [`sign`](Self::sign).
@@ -305,6 +311,8 @@ impl SignedLog {
     /// Accepts this server's key: the next checkpoint is signed with it, and no other key signs from
     /// then on. This is logged.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn accept_key(&self, by: &Actor) -> Result<(), Error> {
@@ -315,6 +323,8 @@ impl SignedLog {
 
     /// Accepts the store as [`Tenant::accept_store`](crate::service::Tenant::accept_store) does; the entry
     /// names the last checkpoint.
+    ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -64,6 +64,8 @@ impl StoredTimestamp {
 impl SignedLog {
     /// Requests a timestamp of a checkpoint, and stores it.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn timestamp(

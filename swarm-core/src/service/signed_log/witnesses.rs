@@ -59,6 +59,8 @@ impl SignedLog {
     /// signed. `known` is the size up to which the witness is known to have cosigned the log, 0 at first. This
     /// function updates it.
     ///
+    /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
+    ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn offer(

@@ -23,9 +23,15 @@ pub(super) fn entry_on(act: &Act, session: SessionId) -> Append {
 
 /// The act of an operator that an entry records, and the sequence from which it gets the id of what it is about.
 pub(super) fn operator_act(entry: &Append) -> Option<(OperatorAct, Option<usize>)> {
-    let Append::Entry { assigned, reference: None, body, .. } = entry else { return None };
+    let Append::Entry { assigned, .. } = entry else { return None };
+    Some((OperatorAct::of_entry(&*logged(entry)?)?, *assigned))
+}
+
+/// The entry of an act, with zeros for what its commit assigns. `None` for entries that refer to records.
+pub(super) fn logged(entry: &Append) -> Option<Arc<LogEntry>> {
+    let Append::Entry { reference: None, body, .. } = entry else { return None };
     let ActText(act) = body.source()?;
-    Some((OperatorAct::of_entry(&act.entry(0, Timestamp::EPOCH))?, *assigned))
+    Some(act.entry(0, Timestamp::EPOCH))
 }
 
 /// The text of an act: of its entry, with zeros for what the commit assigns.

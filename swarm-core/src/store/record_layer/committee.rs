@@ -11,7 +11,7 @@ use super::{Answers, Change, Made, Records, acts, unexpected};
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId, CommitteeTake,
 };
-use crate::domain::{ApiKeyHash, Day, Timestamp};
+use crate::domain::{ApiKeyHash, Day, LogEntry, Timestamp};
 use crate::rules::Versioned;
 use crate::store::backend::{
     Append, Body, Check, CommitId, Query, Range, Repetition, Term, Value, Write,
@@ -192,6 +192,8 @@ impl Records {
                 reference: Some((&committee_takes::TABLE, Term::Assigned(0))),
                 body: Body::empty(),
             }],
+            filed: Some(LogEntry::COMMITTEE_TAKE_FILED),
+            member: Some(member.as_str().into()),
             ..Change::default()
         };
         match self.commit(OP, change).await? {

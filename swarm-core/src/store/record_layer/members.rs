@@ -115,6 +115,7 @@ impl Records {
         }
         commit.note(notice.as_ref());
         commit.operator_act = operator_act.clone();
+        commit.member = Some(id.as_str().into());
         commit.entries.extend(act.as_ref().map(|act| super::acts::entry(act, None)));
         let (checks, outcomes): (Vec<_>, Vec<_>) = guards.into_iter().unzip();
         match self.commit(OP, Change { checks, ..commit }).await? {

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::backend::{
-    Answer, Append, Backend, Check, CommitId, Head, Kind, Query, Reading, Repetition, Write,
+    Answer, Append, Backend, Check, CommitId, Head, Kind, Query, Reading, Repetition, Value, Write,
 };
 use super::interceptor::Intercepted;
 use super::{
@@ -258,6 +258,10 @@ struct Change {
     wakes: bool,
     /// The act of an operator, if the log does not have it.
     operator_act: Option<OperatorAct>,
+    /// The event of a filing, whose entry refers to the record.
+    filed: Option<&'static str>,
+    /// The id of the member that it is about, where neither the entries nor the act of an operator says so.
+    member: Option<Value>,
 }
 
 impl Change {
@@ -273,6 +277,8 @@ impl Change {
             erases: false,
             wakes: false,
             operator_act: None,
+            filed: None,
+            member: None,
         }
     }
 }

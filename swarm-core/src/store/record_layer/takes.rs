@@ -8,8 +8,8 @@ use super::tables::{TAKES, members, sessions, takes};
 use super::{Answers, Change, Made, Records, unexpected};
 use crate::domain::json::Json;
 use crate::domain::{
-    AttemptId, Day, Digest, MemberId, Note, Revision, SealedTake, SessionId, Signed, StoredTake,
-    SubjectId, Take, TakeDraft, TakeId, TakeOnFile, TextDigests, Timestamp, Withheld,
+    AttemptId, Day, Digest, LogEntry, MemberId, Note, Revision, SealedTake, SessionId, Signed,
+    StoredTake, SubjectId, Take, TakeDraft, TakeId, TakeOnFile, TextDigests, Timestamp, Withheld,
 };
 use crate::proof::canonical;
 use crate::records::{TakeProof, Unreadable, proof_text, public_key, read_proof};
@@ -73,7 +73,8 @@ impl Records {
     pub async fn file(&self, filing: &Filing) -> Result<Filed> {
         const OP: &str = "file";
         self.holds.pass(&self.tenant, filing.session().0).await;
-        let member = Term::from(filing.member().0.as_str());
+        let author = Value::from(filing.member().0.as_str());
+        let member = Term::from(author.clone());
         let nonce = Term::from(filing.nonce().as_str());
         let spent = with_nonce(member.clone(), nonce.clone());
         let (checks, outcomes): (Vec<_>, Vec<_>) =
@@ -107,6 +108,8 @@ impl Records {
                 reference: Some((&takes::TABLE, Term::Assigned(0))),
                 body: Body::empty(),
             }],
+            filed: Some(LogEntry::TAKE_FILED),
+            member: Some(author),
             ..Change::default()
         };
         match self.commit(OP, change).await? {

@@ -2,6 +2,7 @@
 //! have no cycles.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
+mod cancellation;
 mod citations;
 mod guides;
 mod modules;
@@ -38,7 +39,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-store-redis/src",
         &[
-            "schema script_call scripts value",
+            "schema script_call scripts tls value",
             "script",
             "keys",
             "connection encode",
@@ -212,6 +213,18 @@ fn rules_are_not_async() {
             }
         }
     }
+}
+
+/// A commit elsewhere would have no span, and would not record the acts of operators.
+#[test]
+fn record_layer_commits_in_one_place() {
+    let committing = |(path, code): (PathBuf, String)| {
+        let code: String = code.split_whitespace().collect();
+        code.contains("backend.commit(").then(|| path.file_name().unwrap().to_owned())
+    };
+    let found = sources("swarm-core/src/store").into_iter().filter_map(committing);
+    let found: BTreeSet<_> = found.collect();
+    assert_eq!(found, ["commit.rs", "dry_run.rs"].map(Into::into).into());
 }
 
 #[test]
