@@ -1,4 +1,4 @@
-//! Commands of operators: how `swarm admin` gives a request of the API its fields (API.md, 13.3).
+//! Commands of operators: how `swarm admin` gives a request of the API its fields (MANUAL.md, 13.3).
 //!
 //! A command is declared in the row of its route, so that an act of operators gets its verb where it gets its path. Its
 //! arguments are the parameters of the path and the fields of the body, as the schema of the body describes them; the row says

@@ -1,4 +1,4 @@
-//! The paths of the pages (API.md, 10). A client that prefers JSON gets the answer of the API.
+//! The paths of the pages (MANUAL.md, 10). A client that prefers JSON gets the answer of the API.
 //!
 //! The parameters that are declared mean the same in both forms. How a page is laid out, such as its order and the row that it
 //! begins with, is its own affair: the page reads these parameters, and no row declares them.
