@@ -1,4 +1,4 @@
-//! Until when the certificate of the server is valid, for `/readyz` and `/metrics` (API.md, 13.4).
+//! Until when the certificate of the server is valid, for `/readyz` and `/metrics` (MANUAL.md, 13.4).
 
 use std::fmt;
 use std::sync::Arc;

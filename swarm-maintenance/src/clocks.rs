@@ -54,7 +54,7 @@ impl ClockCheck {
 }
 
 /// A job that pauses while the clocks of the store and of this server differ by more than an hour: one of them is
-/// wrong (API.md, 13.4).
+/// wrong (MANUAL.md, 13.4).
 #[derive(Debug)]
 pub(crate) struct Scheduled<J> {
     job: J,

@@ -19,10 +19,10 @@ const DURABLE: [(&str, &str); 4] = [
     ("aof-load-truncated", "no"),
 ];
 
-/// The share of memory in use, in per cent, from which the store warns (API.md, 13.4).
+/// The share of memory in use, in per cent, from which the store warns (MANUAL.md, 13.4).
 const MEMORY_WARNING: u64 = 80;
 
-/// The share of memory in use, in per cent, from which the store is not ready (API.md, 13.4).
+/// The share of memory in use, in per cent, from which the store is not ready (MANUAL.md, 13.4).
 const MEMORY_FULL: u64 = 95;
 
 /// Checks what [`settings_and_memory`] checks, and that no server is full.

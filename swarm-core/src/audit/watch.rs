@@ -1,5 +1,5 @@
 //! Watching a log: whether it continues what an earlier look saw of it, whether its entries are those that the rules allow, and
-//! what operators did since (API.md, 13.3).
+//! what operators did since (MANUAL.md, 13.3).
 
 use serde::{Deserialize, Serialize};
 

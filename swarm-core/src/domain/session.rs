@@ -370,15 +370,12 @@ pub struct Session {
     /// Whether takes are sealed until the session is opened; omitted on the wire if they are not
     /// (API.md, 5.8).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub blind: bool,
     /// Whether the session is for practice, and counts nowhere; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub practice: bool,
     /// Whether the server aggregates it once its window has closed, and publishes it; omitted on the wire if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub finish: bool,
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]

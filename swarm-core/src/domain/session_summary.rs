@@ -34,7 +34,6 @@ pub struct SessionSummary {
     pub sealed: bool,
     /// Whether the session is for practice, and counts nowhere; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub practice: bool,
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]

@@ -272,8 +272,7 @@ struct QuoteRecord<'a> {
     /// Its write-up, verbatim; `None` if it is withheld.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     body: Option<&'a Body>,
-    /// Whether its write-up is withheld.
+    /// Whether its write-up is withheld; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     withheld: bool,
 }

@@ -1,4 +1,4 @@
-//! What the pages say about a record beyond its fields (API.md, 10.3): the stage of a session,
+//! What the pages say about a record beyond its fields (MANUAL.md, 10.3): the stage of a session,
 //! whether its members agree, what changed since the session before, and how a member compares with the
 //! others. All of it measures agreement, not accuracy: see [`ScoreBook`](super::ScoreBook) for who was right.
 

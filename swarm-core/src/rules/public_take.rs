@@ -164,7 +164,7 @@ impl schemars::JsonSchema for PublicTake {
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let mut schema = TakeOnFile::<Arc<Take>>::json_schema(generator);
-        if let Some(serde_json::Value::Array(variants)) = schema.get_mut("oneOf") {
+        if let Some(serde_json::Value::Array(variants)) = schema.get_mut("anyOf") {
             variants.push(generator.subschema_for::<Superseded<'static>>().into());
         }
         schema

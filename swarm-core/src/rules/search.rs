@@ -1,4 +1,4 @@
-//! Filters of lists: what `?q=` finds, and the other conditions (API.md, 6.2 and 10.4).
+//! Filters of lists: what `?q=` finds, and the other conditions (API.md, 6.2; MANUAL.md, 10.4).
 
 use std::ops::Range;
 

@@ -18,7 +18,7 @@ use crate::rules::{
 };
 use crate::store::{
     self, Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Records,
-    Revisions, SessionQuery, StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
+    SessionQuery, StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -435,28 +435,6 @@ impl Tenant {
         limit: usize,
         keep: impl Fn(&PublicTake) -> bool + Send,
     ) -> Result<TakeScan, Error> {
-        self.scan_takes((limit, before), Revisions::Latest, keep).await
-    }
-
-    /// Returns what [`newest_takes`](Self::newest_takes) does, with superseded takes.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub async fn newest_revisions(
-        &self,
-        before: Option<Seq>,
-        limit: usize,
-        keep: impl Fn(&PublicTake) -> bool + Send,
-    ) -> Result<TakeScan, Error> {
-        self.scan_takes((limit, before), Revisions::All, keep).await
-    }
-
-    async fn scan_takes(
-        &self,
-        (limit, before): (usize, Option<Seq>),
-        revisions: Revisions,
-        keep: impl Fn(&PublicTake) -> bool + Send,
-    ) -> Result<TakeScan, Error> {
         let size = self.store.log_position().await?.size;
         let mut end = before.map_or(size, |before| size.min(Seq(before.0.saturating_sub(1))));
         let mut last = end.0.saturating_sub(MAX_LOG_ROWS);
@@ -480,10 +458,9 @@ impl Tenant {
                     .as_mut()
                     .map(|authors| authors.insert((take.session_id(), take.member_id().clone())));
                 let is_wanted = keep(&take)
-                    && match (revisions, is_known_to_be_latest) {
-                        (Revisions::All, _) => true,
-                        (Revisions::Latest, Some(is_latest)) => is_latest,
-                        (Revisions::Latest, None) => self.is_latest(take.id()).await?,
+                    && match is_known_to_be_latest {
+                        Some(is_latest) => is_latest,
+                        None => self.is_latest(take.id()).await?,
                     };
                 if is_wanted {
                     takes.push(take);

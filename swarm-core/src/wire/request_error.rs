@@ -7,7 +7,7 @@ use crate::domain::Invalid;
 use crate::domain::json::NotJson;
 
 /// The error of a request that was refused before the rules were applied. `Display` writes the
-/// exact error text. In both interfaces the body is `{error}` (API.md, 1.2 and 12.1).
+/// exact error text. In both interfaces the body is `{error}` (API.md, 1.2; MANUAL.md, 12.1).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {

@@ -131,6 +131,10 @@ fn tidy(schema: &mut Schema) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace("`None`", "null").split_whitespace().collect::<Vec<_>>().join(" ");
     }
+    // Of a type beside it, openapi-generator for Python makes a check that the value is a text.
+    if schema.get("const").is_some_and(Value::is_boolean) {
+        schema.remove("type");
+    }
     // The variants of an enum, each with its documentation.
     let variants = schema.get("oneOf").and_then(Value::as_array);
     let names = variants.and_then(|all| all.iter().map(|it| it.get("const").cloned()).collect());

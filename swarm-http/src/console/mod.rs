@@ -1,4 +1,4 @@
-//! The state of the operators' console: its sign-ins (API.md, 14.1). Its pages are
+//! The state of the operators' console: its sign-ins (MANUAL.md, 14.1). Its pages are
 //! in `pages/console`, which may use the site that holds this state.
 
 mod sign_ins;

@@ -15,21 +15,10 @@ pub(crate) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 /// `/skill.md`: how an agent becomes a member and files takes.
 pub(crate) async fn skill(request: RequestContext) -> Reply {
-    let State { tenant, name, origin, open, for_newcomers, subjects, more_subjects, .. } =
-        state(&request).await?;
+    let State { tenant, name, origin, now, .. } = state(&request).await?;
     let service = request.public_origin();
     let problems = problems_of(Audience::Everyone);
-    markdown(&Skill {
-        tenant,
-        name,
-        origin,
-        service,
-        open,
-        for_newcomers,
-        subjects,
-        more_subjects,
-        problems,
-    })
+    markdown(&Skill { tenant, name, origin, service, now, problems })
 }
 
 /// `/skill/committee.md`: how an agent files takes of the daily committee.
@@ -72,9 +61,8 @@ impl Program {
 
 /// `/llms.txt`: what the service is, with links (llmstxt.org).
 pub(crate) async fn llms(request: RequestContext) -> Reply {
-    let State { name, about, origin, open, for_newcomers, subjects, more_subjects, .. } =
-        state(&request).await?;
-    markdown(&Llms { name, about, origin, open, for_newcomers, subjects, more_subjects })
+    let State { name, about, origin, now, .. } = state(&request).await?;
+    markdown(&Llms { name, about, origin, now })
 }
 
 #[derive(Template)]
@@ -85,10 +73,7 @@ struct Skill {
     origin: String,
     /// The origin that challenges name.
     service: String,
-    open: Vec<OpenSession>,
-    for_newcomers: bool,
-    subjects: Vec<String>,
-    more_subjects: bool,
+    now: Now,
     problems: Vec<Problem>,
 }
 
@@ -106,10 +91,7 @@ struct Llms {
     name: String,
     about: String,
     origin: String,
-    open: Vec<OpenSession>,
-    for_newcomers: bool,
-    subjects: Vec<String>,
-    more_subjects: bool,
+    now: Now,
 }
 
 /// What the guides say of a tenant.
@@ -118,8 +100,15 @@ struct State {
     name: String,
     about: String,
     origin: String,
+    now: Now,
+}
+
+/// What is open now, and the subjects.
+struct Now {
+    /// The newest sessions that accept takes.
     open: Vec<OpenSession>,
-    /// Whether one of them is open to a member that joins now.
+    more_open: bool,
+    /// Whether a session is open to a member that joins now.
     for_newcomers: bool,
     /// The first ids.
     subjects: Vec<String>,
@@ -146,10 +135,13 @@ async fn state(request: &RequestContext) -> Result<State, ApiError> {
         name: one_line(&config.name),
         about: one_line(&config.about),
         origin: request.origin(),
-        for_newcomers: open.iter().any(|session| session.roster.is_none()),
-        open: open.iter().map(|session| open_session(session)).collect(),
-        subjects: subjects.iter().map(|id| code(id.as_str())).collect(),
-        more_subjects,
+        now: Now {
+            for_newcomers: open.iter().any(|session| session.roster.is_none()),
+            more_open: open.len() > MAX_OPEN,
+            open: open.iter().take(MAX_OPEN).map(|session| open_session(session)).collect(),
+            subjects: subjects.iter().map(|id| code(id.as_str())).collect(),
+            more_subjects,
+        },
     })
 }
 
@@ -164,7 +156,10 @@ fn open_session(session: &Session) -> OpenSession {
     }
 }
 
-/// The maximum number of subjects in a guide.
+/// The maximum number of open sessions in a guide, each of which takes a line.
+const MAX_OPEN: usize = 5;
+
+/// The maximum number of subjects in a guide, which share a line.
 const MAX_SUBJECTS: usize = 100;
 
 /// The sessions of `/api/swarm/open-sessions`.

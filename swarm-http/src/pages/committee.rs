@@ -8,6 +8,7 @@ use swarm_core::{CommitteeRefusal, Resource};
 
 use super::charts::stance_field;
 use super::frame::{Frame, SiteContext, html, time_formatter};
+use super::list_filter::ListFilter;
 use super::lists::{StanceRow, Subjects, number_param, part_title};
 use super::markdown::{HeadingLevel, markdown};
 use super::markup::{Markup, clipped};
@@ -50,7 +51,8 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let before =
         query.get("before").map(|text| Day::parse(text).map_err(|_| no_position("before")));
     let before = before.transpose()?;
-    let per_page = request.portion.of(PER_PAGE);
+    let find = ListFilter::of(&request, "/swarm/committee", &["limit"]);
+    let per_page = request.rows(PER_PAGE)?;
     let mut lines = request.committee()?.sessions(before, per_page + 1).await?;
     let more = lines.len() > per_page;
     lines.truncate(per_page);
@@ -67,8 +69,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
             takes => format!("{takes} takes"),
         },
     };
-    let address = |before: Day| format!("/swarm/committee?before={before}");
-    let path = before.map_or("/swarm/committee".to_owned(), address);
+    let path = before.map_or_else(|| find.address(None), |day| find.address_before(day));
     let page = ListPage {
         frame: Frame::new(
             SiteContext::of(&request),
@@ -77,7 +78,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
         ),
         rows: lines.iter().map(row).collect(),
         later: before.is_some(),
-        next: lines.last().filter(|_| more).map(|last| address(last.date)),
+        next: lines.last().filter(|_| more).map(|last| find.address_before(last.date)),
     };
     Ok(html(StatusCode::OK, &page))
 }

@@ -1,5 +1,5 @@
 //! `/swarm/sessions/<id>.csv`, `/swarm/members/<id>.csv`, `/swarm/subjects/<id>.csv`, and `.json` in place of `.csv`:
-//! the rows of a page as a download (API.md, 10.6).
+//! the rows of a page as a download (MANUAL.md, 10.6).
 
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};

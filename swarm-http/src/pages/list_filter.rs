@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use swarm_core::domain::Day;
 use swarm_core::rules::Needle;
 
 use super::links::part;
@@ -20,6 +21,9 @@ pub(super) struct ListFilter {
 
 /// The parameter of the order of a list.
 const SORT: &str = "sort";
+
+/// The parameters that select nothing: the order of a list, and the number of rows of its pages.
+const LAYOUT: [&str; 2] = [SORT, "limit"];
 
 /// An order of a list: its word, its address, and whether the list has it.
 pub(super) struct Sort {
@@ -74,12 +78,14 @@ impl ListFilter {
 
     /// The parameters that the form has no field for.
     pub(super) fn hidden(&self) -> impl Iterator<Item = &(&'static str, String)> {
-        self.params.iter().filter(|(name, _)| matches!(*name, "subject" | "member" | SORT))
+        self.params.iter().filter(|(name, _)| {
+            matches!(*name, "subject" | "member" | "session") || LAYOUT.contains(name)
+        })
     }
 
     /// Whether the list is searched or filtered.
     pub(super) fn is_active(&self) -> bool {
-        self.params.iter().any(|(name, _)| *name != SORT)
+        self.params.iter().any(|(name, _)| !LAYOUT.contains(name))
     }
 
     /// Whether a text is looked for.
@@ -144,7 +150,7 @@ impl ListFilter {
             let value = active.map_or(value, |(_, value, _)| value);
             if *name == "q" { format!("“{value}”") } else { format!("{name} {value}") }
         };
-        let filters = self.params.iter().filter(|(name, _)| *name != SORT);
+        let filters = self.params.iter().filter(|(name, _)| !LAYOUT.contains(name));
         let filters: Vec<_> = filters.map(shown).collect();
         if filters.is_empty() { list.to_owned() } else { format!("{list}: {}", filters.join(", ")) }
     }
@@ -157,6 +163,11 @@ impl ListFilter {
     /// The address of the list with its filters, after the item with this id.
     pub(super) fn address_after(&self, id: &str) -> String {
         self.address_without("", Some(("after", part(id))))
+    }
+
+    /// The address of the list with its filters, before this day.
+    pub(super) fn address_before(&self, day: Day) -> String {
+        self.address_without("", Some(("before", day)))
     }
 
     fn address_without(&self, left_out: &str, position: Option<(&str, impl Display)>) -> String {

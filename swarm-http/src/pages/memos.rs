@@ -2,8 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::MemberId;
-use swarm_core::domain::{Memo, MemoId, SubjectId};
+use swarm_core::domain::{Memo, MemoId};
 use swarm_core::rules::MemoFilter;
 use swarm_core::service::MemoPage;
 
@@ -46,13 +45,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let before = number_param(&request, "before")?.map(MemoId);
-    let find = ListFilter::of(&request, "/swarm/memos", &["q", "subject", "member"]);
-    let filter = MemoFilter {
-        member: find.value("member").and_then(|id| MemberId::parse(id).ok()),
-        subject: find.value("subject").and_then(|id| SubjectId::parse(id).ok()),
-        needle: find.needle(),
-    };
-    let per_page = request.portion.of(PER_PAGE);
+    let find = ListFilter::of(&request, "/swarm/memos", &["q", "subject", "member", "limit"]);
+    let filter = request.memo_filter()?;
+    let per_page = request.rows(PER_PAGE)?;
     let MemoPage { memos, next_before, .. } = tenant.memo_page(&filter, before, per_page).await?;
     let MemoFilter { member, subject, .. } = filter;
     let ids = memos.iter().filter_map(|memo| memo.draft.subject_id.as_ref()).chain(&subject);

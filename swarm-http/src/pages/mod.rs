@@ -1,4 +1,4 @@
-//! HTML pages (API.md, 10). All text on them is untrusted: templates, charts and Markdown escape it,
+//! HTML pages (MANUAL.md, 10). All text on them is untrusted: templates, charts and Markdown escape it,
 //! and the content security policy blocks scripts if one of them fails to; `verifier` alone has a script. Each page is rendered
 //! from the same reads as the API. A client that prefers JSON gets the API's answer at the same path.
 

@@ -1,4 +1,4 @@
-//! The size of pages: at most 50 KiB (API.md, 10.1).
+//! The size of pages: at most 50 KiB (MANUAL.md, 10.1).
 
 use super::styles::{LIST_STYLE, STYLE};
 use crate::request::RequestContext;

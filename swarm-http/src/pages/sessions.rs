@@ -93,7 +93,7 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
     let page = match find.is_active() {
         false => tenant.sessions(position, limit).await?,
         true => {
-            let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
+            let subject = request.filter_of("subject", SubjectId::parse)?;
             let of = (subject.as_ref(), stage_filter(&request)?, tenant.now().await?);
             tenant.sessions_of(&found(tenant, of, limit, position).await?).await?
         }
@@ -105,12 +105,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
     let tenant = request.tenant();
     let before = number_param(&request, "before")?.map(SessionId);
-    let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state"]);
-    let subject = find.value("subject").and_then(|id| SubjectId::parse(id).ok());
-    let state = stage_filter(&request)?;
-    let found =
-        found(tenant, (subject.as_ref(), state, times.now), request.portion.of(PER_PAGE), before)
-            .await?;
+    let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state", "limit"]);
+    let subject = request.filter_of("subject", SubjectId::parse)?;
+    let (state, rows) = (stage_filter(&request)?, request.rows(PER_PAGE)?);
+    let found = found(tenant, (subject.as_ref(), state, times.now), rows, before).await?;
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();

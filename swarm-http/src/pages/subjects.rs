@@ -49,7 +49,7 @@ struct SubjectsPage {
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
-    let find = ListFilter::of(&request, "/swarm/subjects", &["q", "sort"]);
+    let find = ListFilter::of(&request, "/swarm/subjects", &["q", "sort", "limit"]);
     if request.query().contains_key("after") {
         return by_id(&request, find, times).await;
     }
@@ -60,7 +60,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut trends: Vec<_> = board.subjects().filter(found).collect();
     let sort = find.sort(&SORTS);
     sort_by(&mut trends, sort, times);
-    let per_page = request.portion.of(PER_PAGE);
+    let per_page = request.rows(PER_PAGE)?;
     let rows = find.rows(&request, trends.len(), per_page)?;
     let shown = trends.iter().skip(rows.skipped).take(per_page);
     let last = board.subjects().next_back().filter(|_| board.is_cut());
@@ -126,10 +126,8 @@ async fn by_id(request: &RequestContext, find: ListFilter, times: TimeFormatter)
     let after = after.map_err(|_| no_position("after"))?;
     let needle = find.needle();
     let keeps = |subject: &Subject| needle.as_ref().is_none_or(|it| it.is_in_subject(subject));
-    let found = request
-        .tenant()
-        .subjects_where(after.as_ref(), request.portion.of(PER_PAGE), keeps)
-        .await?;
+    let found =
+        request.tenant().subjects_where(after.as_ref(), request.rows(PER_PAGE)?, keeps).await?;
     let board = request.served.overview().await.board(request.tenant()).await?;
     let address = |after: &SubjectId| find.address_after(after.as_str());
     let last = after.as_ref().map(|id| named(id.as_str(), ""));

@@ -1,13 +1,13 @@
-//! `/swarm/takes`: the newest takes, whatever the state of their sessions, found by text, subject, member
+//! `/swarm/takes`: the newest takes, whatever the state of their sessions, found by text, session, subject, member
 //! and stance. Of an amended take the latest revision, unless superseded ones are asked for.
 
 use std::collections::HashMap;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::MemberId;
-use swarm_core::domain::{STANCES, Seq, SubjectId};
-use swarm_core::rules::{PublicTake, TakeFilter};
+use swarm_core::domain::STANCES;
+use swarm_core::rules::PublicTake;
+use swarm_core::{MemberId, TakeId};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::ListFilter;
@@ -18,6 +18,7 @@ use super::markdown::first_words;
 use super::markup::{Markup, clipped, escape};
 use super::people::People;
 use crate::request::RequestContext;
+use crate::request::parameters::TakeList;
 use crate::response::Reply;
 
 /// Takes per page.
@@ -44,29 +45,20 @@ struct TakesPage {
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
     let tenant = request.tenant();
-    let before = number_param(&request, "before")?.map(Seq);
-    let superseded = request.flag("superseded")?;
-    let names = ["q", "subject", "member", "stance", "superseded"];
+    let before = number_param(&request, "before")?.map(TakeId);
+    let names = ["q", "session", "subject", "member", "stance", "superseded", "limit"];
     let find = ListFilter::of(&request, "/swarm/takes", &names);
-    let filter = TakeFilter {
-        needle: find.needle(),
-        subject: find.value("subject").and_then(|id| SubjectId::parse(id).ok()),
-        member: find.value("member").and_then(|id| MemberId::parse(id).ok()),
-        stance: find.value("stance").map(str::to_owned),
-    };
-    let per_page = request.portion.of(PER_PAGE);
-    let keeps = |take: &PublicTake| filter.keeps(take);
-    let found = match superseded {
-        true => tenant.newest_revisions(before, per_page, keeps).await?,
-        false => tenant.newest_takes(before, per_page, keeps).await?,
-    };
-    let ids = found.takes.iter().map(PublicTake::subject_id).chain(&filter.subject);
+    let list = request.take_list()?;
+    let found = list.page(tenant, before, request.rows(PER_PAGE)?).await?;
+    let TakeList { filter, session, superseded } = list;
+    let takes: Vec<_> = found.takes.into_iter().map(|on_file| on_file.take).collect();
+    let ids = takes.iter().map(PublicTake::subject_id).chain(&filter.subject);
     let subjects = Subjects::find(tenant, ids).await?;
-    let ids = found.takes.iter().map(PublicTake::member_id).chain(&filter.member);
+    let ids = takes.iter().map(PublicTake::member_id).chain(&filter.member);
     let people = People::find(tenant, ids).await?;
-    let sessions = TakeSessions::find(tenant, &found.takes).await?;
+    let sessions = TakeSessions::find(tenant, &takes).await?;
     let mut revised = match superseded {
-        true => revised_texts(tenant, &found.takes, &sessions).await?,
+        true => revised_texts(tenant, &takes, &sessions).await?,
         false => HashMap::new(),
     };
     let mut view = |take: &PublicTake| {
@@ -80,21 +72,22 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         TakeView { body: Markup(format!("<p>{}</p>", escape(&words))), ..view }
     };
     let find = find
+        .named("session", session.map(|id| id.to_string()))
         .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)))
         .named("member", filter.member.as_ref().map(|id| member_text(id, &people)))
         .named("superseded", superseded.then(|| "too".to_owned()));
     let stance = |(name, _)| (name, find.value("stance") == Some(name));
-    let filters = ["q", "subject", "member", "stance"];
+    let filters = ["q", "session", "subject", "member", "stance"];
     let page = TakesPage {
         superseded,
         is_filtered: filters.into_iter().any(|name| find.value(name).is_some()),
-        takes: found.takes.iter().map(&mut view).collect(),
+        takes: takes.iter().map(&mut view).collect(),
         stances: STANCES.into_iter().map(stance).collect(),
         later: before.is_some(),
         next: found.next_before.map(|before| find.address(Some(before.0))),
         frame: Frame::new(
             SiteContext::of(&request),
-            part_title(&find.title("Takes"), "before entry", before),
+            part_title(&find.title("Takes"), "before", before),
             find.address(before.map(|before| before.0)),
         ),
         find,

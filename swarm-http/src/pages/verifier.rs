@@ -1,4 +1,4 @@
-//! `/verify`: the verifier in the browser, and `verify.html`, the same in one file (API.md, 10.7). It is the one page with a
+//! `/verify`: the verifier in the browser, and `verify.html`, the same in one file (MANUAL.md, 10.7). It is the one page with a
 //! script.
 
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! Commands of operators: how `swarm admin` gives a request of the API its fields (API.md, 13.3), and what the console
-//! says of it (API.md, 14).
+//! Commands of operators: how `swarm admin` gives a request of the API its fields (MANUAL.md, 13.3), and what the console
+//! says of it (MANUAL.md, 14).
 //!
 //! A command is declared in the row of its route, so that an act of operators gets its verb and its form where it gets its
 //! path. Its

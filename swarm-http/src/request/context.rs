@@ -218,8 +218,9 @@ impl RequestContext {
         let Some(next) = next else { return page };
         let mut sent = self.query();
         let mut query = form_urlencoded::Serializer::new(String::new());
-        for (other, _) in self.parameters.iter().filter(|(other, _)| *other != name) {
-            if let Some(value) = sent.remove(*other) {
+        let declared = self.parameters.iter().map(|(other, _)| *other);
+        for other in declared.filter(|other| *other != name).chain(["limit"]) {
+            if let Some(value) = sent.remove(other) {
                 query.append_pair(other, &value);
             }
         }

@@ -1,7 +1,9 @@
 //! Parameters of paths and queries: numbers, and the pages of lists.
 
 use swarm_core::domain::{Day, Invalid, SubjectId};
-use swarm_core::rules::{MIN_SCORED, Needle, ScoreFilter};
+use swarm_core::rules::{MIN_SCORED, MemoFilter, Needle, ScoreFilter, TakeFilter};
+use swarm_core::service::TakeListPage;
+use swarm_core::{Error, MemberId, SessionId, TakeId, Tenant};
 
 pub(crate) use super::context::number;
 use super::context::{RequestContext, invalid_query};
@@ -37,14 +39,25 @@ impl RequestContext {
         name: &'static str,
         parse: impl FnOnce(&str) -> Option<P>,
     ) -> Result<Page<P>, ApiError> {
+        let limit = self.limit(default, max)?;
+        let query = self.query();
+        let position = query.get(name).map(|text| parse(text).ok_or_else(|| no_position(name)));
+        Ok(Page { limit, position: position.transpose()? })
+    }
+
+    fn limit(&self, default: u64, max: usize) -> Result<usize, ApiError> {
         let query = self.query();
         let limit = query.get("limit").map_or(Some(default), |text| number(text));
         let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-        let limit = limit.filter(|limit| (1..=max).contains(limit)).ok_or_else(|| {
+        limit.filter(|limit| (1..=max).contains(limit)).ok_or_else(|| {
             invalid_query("limit", format!("must be a whole number from 1 to {max}"))
-        })?;
-        let position = query.get(name).map(|text| parse(text).ok_or_else(|| no_position(name)));
-        Ok(Page { limit, position: position.transpose()? })
+        })
+    }
+
+    /// The number of rows of an HTML page that usually has `rows`: at most `limit`, if the query has it.
+    #[cfg(feature = "pages")]
+    pub(crate) fn rows(&self, rows: usize) -> Result<usize, ApiError> {
+        Ok(self.portion.of(rows).min(self.limit(rows as u64, MAX_PAGE)?))
     }
 }
 
@@ -67,6 +80,29 @@ impl RequestContext {
         parse: impl FnOnce(String) -> Result<T, Invalid>,
     ) -> Result<Option<T>, ApiError> {
         self.filter(name, |text| parse(text.to_owned()).map_err(|invalid| invalid.rule))
+    }
+
+    /// Reads what the list of takes selects.
+    pub(crate) fn take_list(&self) -> Result<TakeList, ApiError> {
+        let filter = TakeFilter {
+            member: self.filter_of("member", MemberId::parse)?,
+            subject: self.filter_of("subject", SubjectId::parse)?,
+            stance: self.filter("stance", |text| Ok(text.to_owned()))?,
+            needle: self.needle(),
+        };
+        let session = self.filter("session", |text| {
+            number(text).map(SessionId).ok_or_else(|| "must be the id of a session".to_owned())
+        })?;
+        Ok(TakeList { filter, session, superseded: self.flag("superseded")? })
+    }
+
+    /// Reads what the list of memos selects.
+    pub(crate) fn memo_filter(&self) -> Result<MemoFilter, ApiError> {
+        Ok(MemoFilter {
+            member: self.filter_of("member", MemberId::parse)?,
+            subject: self.filter_of("subject", SubjectId::parse)?,
+            needle: self.needle(),
+        })
     }
 
     /// Reads the text to look for.
@@ -95,6 +131,30 @@ impl RequestContext {
             _ => Err("must be true or false".to_owned()),
         })?;
         Ok(flag.unwrap_or_default())
+    }
+}
+
+/// The takes that a query selects.
+pub(crate) struct TakeList {
+    pub(crate) filter: TakeFilter,
+    pub(crate) session: Option<SessionId>,
+    /// Whether superseded takes are listed too.
+    pub(crate) superseded: bool,
+}
+
+impl TakeList {
+    /// Up to `limit` of the takes with ids below `before`, by id in descending order.
+    pub(crate) async fn page(
+        &self,
+        tenant: &Tenant,
+        before: Option<TakeId>,
+        limit: usize,
+    ) -> Result<TakeListPage, Error> {
+        let Self { filter, session, superseded } = self;
+        match session {
+            Some(id) => tenant.session_take_list(*id, filter, *superseded, before, limit).await,
+            None => tenant.take_list(filter, *superseded, before, limit).await,
+        }
     }
 }
 

@@ -165,7 +165,7 @@ impl Answer {
         self
     }
 
-    /// Tells browsers and crawlers what any answer below the path of the console is: in no frame, and in no index (API.md,
+    /// Tells browsers and crawlers what any answer below the path of the console is: in no frame, and in no index (MANUAL.md,
     /// 14). A page has told them already.
     pub(crate) fn guarded_at(mut self, path: &str) -> Self {
         if path

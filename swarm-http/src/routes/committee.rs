@@ -23,12 +23,15 @@ use crate::request::body::MAX_PARSED_INLINE;
 use crate::request::command::Command;
 use crate::request::credential::Access::{CommitteeMember, CommitteeOperator};
 use crate::request::parameters::{MAX_PAGE, Page};
-use crate::request::route::{Extract, Route, Section, Work, post, read, read_as};
+use crate::request::route::{Extract, Parameter, Route, Section, Work, post, read, read_as};
 use crate::response::{Answer, ApiError, Reply, ok};
 use crate::tenants::Role;
 
 /// The number of days that are read to know whether the list has more: not every day has a session.
 const DAYS_AHEAD: usize = 7;
+
+/// The query parameters of the list of sessions.
+pub(super) const COMMITTEE_LIST: &[Parameter] = &[("limit", "PageLimit"), ("before", "Day")];
 
 /// The routes of interface B.
 pub(super) fn routes() -> Vec<Route> {
@@ -61,7 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
             ]),
         read("/api/ic/sessions", sessions)
             .about("Sessions of the committee, latest first")
-            .query(&[("limit", "PageLimit"), ("before", "Day")])
+            .query(COMMITTEE_LIST)
             .with(Work::Long)
             .answers(200, &["CommitteeSessions"]),
         read("/api/ic/sessions/{date}", session)

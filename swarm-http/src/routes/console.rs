@@ -1,4 +1,4 @@
-//! The paths of the operators' console (API.md, 14), which the reference does not describe: they are pages and forms. What
+//! The paths of the operators' console (MANUAL.md, 14), which the reference does not describe: they are pages and forms. What
 //! they show and where they are sent is listed in `pages/console`: `PageId` and `acts`.
 
 use crate::pages::console::{self, OperatorRoutes, PageId};

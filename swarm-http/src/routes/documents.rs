@@ -6,11 +6,10 @@ use swarm_core::domain::{
     Actor, BriefOrder, Day, MemoDraft, MemoId, Regime, SessionState, Signal, Subject, SubjectId,
     SubjectSnapshotDraft,
 };
-use swarm_core::rules::MemoFilter;
 use swarm_core::wire::Problem::{
     InvalidMemo, InvalidRequest, NotFound, QuotaReached, TakesSealed, UnknownToken,
 };
-use swarm_core::{Error, MemberId, Refusal, SessionId, TakeId, wire};
+use swarm_core::{Error, Refusal, SessionId, TakeId, wire};
 
 use crate::request::command::{Command, Preview};
 use crate::request::context::{RequestContext, invalid_query};
@@ -217,12 +216,7 @@ pub(crate) async fn publish_memo(
 
 pub(crate) async fn memos(request: RequestContext) -> Reply {
     let Page { limit, position } = request.page(MAX_PAGE, "before", |id| number(id).map(MemoId))?;
-    let filter = MemoFilter {
-        member: request.filter_of("member", MemberId::parse)?,
-        subject: request.filter_of("subject", SubjectId::parse)?,
-        needle: request.needle(),
-    };
-    let page = request.tenant().memo_page(&filter, position, limit).await?;
+    let page = request.tenant().memo_page(&request.memo_filter()?, position, limit).await?;
     Ok(request.linked(wire::documents::memos(&page), "before", page.next_before))
 }
 

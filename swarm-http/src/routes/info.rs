@@ -17,6 +17,8 @@ pub struct RouteInfo {
     pub path: &'static str,
     /// The credential that the route requires.
     pub access: Access,
+    /// The names of the query parameters that the route takes.
+    pub query: Vec<&'static str>,
     /// The body that the route takes, if any.
     pub body: Option<RequestBody>,
     /// Whether the route is a change by an operator, which takes the query parameter `dry_run` (API.md, 7.1).
@@ -60,6 +62,7 @@ impl RouteInfo {
             method: route.method.clone(),
             path: route.path,
             access: route.access,
+            query: route.parameters().map(|(name, _)| name).collect(),
             body: route.body.map(|rule| RequestBody::of(rule, schemas)),
             takes_dry_run: route.is_operators_change(),
             commands: route.commands(schemas),

@@ -1,4 +1,4 @@
-//! `/swarm/takes.csv`, `/swarm/takes.ndjson` and so on: the lists of the API as files (API.md, 10.6).
+//! `/swarm/takes.csv`, `/swarm/takes.ndjson` and so on: the lists of the API as files (MANUAL.md, 10.6).
 //!
 //! A list that fits a page of the API is answered whole. A longer one is streamed, page after page, so that the memory it
 //! takes does not grow with the list.

@@ -18,7 +18,7 @@ use crate::request::command::Command;
 use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::extract::{Fields, MemberOrder, NoFields, Order};
 use crate::request::parameters::{MAX_PAGE, Page, number};
-use crate::request::route::{Route, Section, Work, cached, post, read, read_as};
+use crate::request::route::{Parameter, Route, Section, Work, cached, post, read, read_as};
 use crate::response::{Answer, Reply};
 use crate::tenants::Role;
 use crate::token_attempts::Asker;
@@ -28,6 +28,9 @@ use crate::token_attempts::Asker;
 const APPLICATION_LIMIT: usize = 64 << 10;
 const CHALLENGE_LIMIT: usize = 2 << 10;
 const CLAIM_LIMIT: usize = 32 << 10;
+
+/// The query parameters of the list of members.
+pub(super) const MEMBER_LIST: &[Parameter] = &[("q", "SearchText")];
 
 /// Joining, members, and what operators do with them.
 pub(super) fn routes() -> Vec<Route> {
@@ -71,7 +74,7 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Records.rows(vec![
             cached("/api/swarm/members", list)
                 .about("The active members, found by text")
-                .query(&[("q", "SearchText")])
+                .query(MEMBER_LIST)
                 .answers(200, &["Members"]),
             read("/api/swarm/members/{id}", one)
                 .with(Work::CachedShort)

@@ -1,4 +1,4 @@
-//! The route table (API.md, 6 to 13). A route is one row, at the top of the file of its handler: method,
+//! The route table (API.md, 4 to 11; MANUAL.md, 10 to 14). A route is one row, at the top of the file of its handler: method,
 //! path, credential, body, handler, and its description for the reference.
 
 mod committee;

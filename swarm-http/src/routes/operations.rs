@@ -71,7 +71,7 @@ pub(crate) async fn health(_: Arc<Site>) -> Reply {
     ok(&State { status: "ok", warnings: Vec::new() })
 }
 
-/// Answers 503 if the store is not ready, with the cause if it may be public (API.md, 13.4). Warnings of
+/// Answers 503 if the store is not ready, with the cause if it may be public (MANUAL.md, 13.4). Warnings of
 /// the store do not make the server unready.
 pub(crate) async fn ready(site: Arc<Site>) -> Reply {
     let Readiness { warnings } = site.ready().await.map_err(ApiError::NotReady)?;

@@ -1,4 +1,7 @@
-//! The paths of the pages (API.md, 10). A client that prefers JSON gets the answer of the API.
+//! The paths of the pages (MANUAL.md, 10). A client that prefers JSON gets the answer of the API.
+//!
+//! The parameters that are declared mean the same in both forms. How a page is laid out, such as its order and the row that it
+//! begins with, is its own affair: the page reads these parameters, and no row declares them.
 
 use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound, UnknownPath};
 
@@ -31,8 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .about("A session: its result, its takes, and who has filed")
         .part("Id")
-        .query(&[("sort", "TakeOrder"), ("from", "TakeRow"), ("before", "Id")])
-        .refuses(&[NotFound]),
+        .refuses(&[NotFound, InvalidQuery]),
         page_alone("/swarm/sessions/{id}/roster", pages::session_roster::page)
             .about("The members that a session expects, and those that have filed in it")
             .part("Id")
@@ -49,34 +51,22 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[NotFound]),
         page("/swarm/members", "Members", members::list, pages::members::page)
             .about("The members, and how they compare")
-            .query(&[
-                ("after", "MemberId"),
-                ("q", "SearchText"),
-                ("sort", "MemberSort"),
-                ("from", "ListRow"),
-            ]),
+            .query(members::MEMBER_LIST),
         page("/swarm/members/{id}", "Member", members::one, pages::member::page)
             .about("A member, its takes and memos")
             .part("MemberId")
-            .query(&[("before", "Id")])
-            .refuses(&[NotFound]),
+            .refuses(&[NotFound, InvalidQuery]),
         page("/swarm/ranking", "Ranking", scores::ranking, pages::ranking::page)
             .about("The members by the lower bound of their skill")
-            .query(&[
-                ("subject", "SubjectId"),
-                ("since", "Day"),
-                ("min", "MinScored"),
-                ("from", "ListRow"),
-            ])
+            .query(scores::RANKING)
             .refuses(&[InvalidQuery]),
         page("/swarm/subjects", "Subjects", documents::subjects, pages::subjects::page)
             .about("The subjects, with their latest results")
-            .query(SUBJECT_LIST),
+            .query(documents::SUBJECT_PAGE),
         page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
             .about("A subject, its snapshots and sessions")
             .part("SubjectId")
-            .query(&[("before", "Id")])
-            .refuses(&[NotFound]),
+            .refuses(&[NotFound, InvalidQuery]),
         page("/swarm/takes", "Takes", takes::list, pages::takes::page)
             .about("The newest takes, found by text, subject, member and stance")
             .query(takes::TAKE_LIST),
@@ -107,12 +97,7 @@ pub(super) fn routes() -> Vec<Route> {
         .refuses(&[NotFound, MemoRetracted]),
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")
-            .query(&[
-                ("before", "Id"),
-                ("after", "Seq"),
-                ("limit", "LogLimit"),
-                ("kind", "EntryKinds"),
-            ]),
+            .query(&[("kind", "EntryKinds")]),
         page_alone("/swarm/find", pages::find::page)
             .about("Members, subjects, takes and memos that contain a text")
             .query(&[("q", "SearchText"), ("kind", "FoundKind")]),
@@ -160,8 +145,8 @@ pub(super) fn routes() -> Vec<Route> {
             .part("SubjectId"),
         list("/swarm/takes.csv", list_files::takes_csv, CSV, takes::TAKE_LIST),
         list("/swarm/takes.ndjson", list_files::takes_ndjson, NDJSON, takes::TAKE_LIST),
-        list("/swarm/members.csv", list_files::members_csv, CSV, MEMBER_LIST),
-        list("/swarm/members.ndjson", list_files::members_ndjson, NDJSON, MEMBER_LIST),
+        list("/swarm/members.csv", list_files::members_csv, CSV, members::MEMBER_LIST),
+        list("/swarm/members.ndjson", list_files::members_ndjson, NDJSON, members::MEMBER_LIST),
         list("/swarm/sessions.csv", list_files::sessions_csv, CSV, sessions::SESSION_LIST),
         list("/swarm/sessions.ndjson", list_files::sessions_ndjson, NDJSON, sessions::SESSION_LIST),
         list("/swarm/log.csv", list_files::log_csv, CSV, LOG_LIST),
@@ -180,18 +165,6 @@ pub(super) fn routes() -> Vec<Route> {
 
 const CSV: &[&str] = &["text/csv"];
 const NDJSON: &[&str] = &["application/x-ndjson"];
-
-const SUBJECT_LIST: &[Parameter] = &[
-    ("limit", "SubjectLimit"),
-    ("after", "SubjectId"),
-    ("q", "SearchText"),
-    ("sort", "SubjectSort"),
-    ("from", "ListRow"),
-];
-
-const MEMBER_LIST: &[Parameter] = &[("q", "SearchText")];
-
-const COMMITTEE_LIST: &[Parameter] = &[("before", "Day"), ("limit", "PageLimit")];
 
 /// A page of a list of the API as a file.
 fn list(
@@ -225,11 +198,16 @@ fn file(
 /// The pages of interface B.
 pub(super) fn of_committee() -> Vec<Route> {
     Section::Pages.rows(vec![
-        list("/swarm/committee.csv", list_files::committee_csv, CSV, COMMITTEE_LIST),
-        list("/swarm/committee.ndjson", list_files::committee_ndjson, NDJSON, COMMITTEE_LIST),
+        list("/swarm/committee.csv", list_files::committee_csv, CSV, committee::COMMITTEE_LIST),
+        list(
+            "/swarm/committee.ndjson",
+            list_files::committee_ndjson,
+            NDJSON,
+            committee::COMMITTEE_LIST,
+        ),
         page("/swarm/committee", "CommitteeSessions", committee::sessions, pages::committee::list)
             .about("The committee's sessions")
-            .query(COMMITTEE_LIST),
+            .query(committee::COMMITTEE_LIST),
         page(
             "/swarm/committee/{date}",
             "CommitteeSession",
@@ -238,8 +216,7 @@ pub(super) fn of_committee() -> Vec<Route> {
         )
         .about("A session of the committee")
         .part("Day")
-        .query(&[("from", "ListRow")])
-        .refuses(&[NotFound]),
+        .refuses(&[NotFound, InvalidQuery]),
     ])
 }
 

@@ -16,7 +16,8 @@ use crate::response::{Answer, Reply};
 use crate::tenants::Role;
 
 /// The parameters of the ranking.
-const RANKING: &[Parameter] = &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored")];
+pub(super) const RANKING: &[Parameter] =
+    &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored")];
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {

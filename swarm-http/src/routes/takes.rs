@@ -1,8 +1,7 @@
 //! Routes of takes: help with signing, filing, reading.
 
-use swarm_core::domain::{Actor, Attribution, SubjectId, TakeDraft, Withholding};
+use swarm_core::domain::{Actor, Attribution, TakeDraft, Withholding};
 use swarm_core::json::Document;
-use swarm_core::rules::TakeFilter;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidRequest, InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound,
@@ -10,7 +9,7 @@ use swarm_core::wire::Problem::{
     UndeclaredStance, UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
-use swarm_core::{MemberId, Refusal, SessionId, Submission, TakeId};
+use swarm_core::{Refusal, Submission, TakeId};
 
 use crate::budget::SMALL;
 use crate::discovery::diagnosis;
@@ -175,20 +174,7 @@ fn name_in_log(draft: &TakeDraft) {
 
 pub(crate) async fn list(request: RequestContext) -> Reply {
     let Page { limit, position } = request.page(MAX_PAGE, "before", |id| number(id).map(TakeId))?;
-    let filter = TakeFilter {
-        member: request.filter_of("member", MemberId::parse)?,
-        subject: request.filter_of("subject", SubjectId::parse)?,
-        stance: request.filter("stance", |text| Ok(text.to_owned()))?,
-        needle: request.needle(),
-    };
-    let session = request.filter("session", |text| {
-        number(text).map(SessionId).ok_or_else(|| "must be the id of a session".to_owned())
-    })?;
-    let (tenant, superseded) = (request.tenant(), request.flag("superseded")?);
-    let page = match session {
-        Some(id) => tenant.session_take_list(id, &filter, superseded, position, limit).await?,
-        None => tenant.take_list(&filter, superseded, position, limit).await?,
-    };
+    let page = request.take_list()?.page(request.tenant(), position, limit).await?;
     Ok(request.linked(wire::takes::list(&page), "before", page.next_before))
 }
 

@@ -11,7 +11,7 @@ use swarm_core::{CommitteeSettings, Committees, Policy, Swarm, TenantId};
 
 use super::{BasePath, Operators, OwnFigures, PublicOrigin};
 
-/// The settings of a tenant: id, hosts, operators, quotas (API.md, 13.2).
+/// The settings of a tenant: id, hosts, operators, quotas (MANUAL.md, 13.2).
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TenantConfig {
@@ -61,7 +61,7 @@ pub struct TenantConfig {
 
 impl TenantConfig {
     /// A tenant with this id, also as its name, and these operators; without hosts, and with defaults for
-    /// everything else (API.md, 13.2).
+    /// everything else (MANUAL.md, 13.2).
     pub fn new(id: TenantId, operators: impl Operators) -> Self {
         Self {
             name: id.as_str().to_owned(),

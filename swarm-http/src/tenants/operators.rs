@@ -13,7 +13,7 @@ pub(crate) const ADMIN_TOKEN: &str = "x-admin-token";
 /// Decides who may operate a tenant, in which role, and under which name the log records their acts.
 ///
 /// A request with `X-Admin-Token` is judged by [`with_token`](Self::with_token) alone, any other by
-/// [`admit`](Self::admit). Both are asked again with every request, of the API and of the console (API.md, 14), which waits
+/// [`admit`](Self::admit). Both are asked again with every request, of the API and of the console (MANUAL.md, 14), which waits
 /// for the answer. [`AdminTokens`] is the implementation by token alone.
 #[async_trait]
 pub trait Operators: Send + Sync + 'static {
@@ -92,7 +92,7 @@ impl From<Actor> for Operator {
     }
 }
 
-/// What an operator may do (API.md, 13.2). Each role may do all that the ones before it may.
+/// What an operator may do (MANUAL.md, 13.2). Each role may do all that the ones before it may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Operators' reads.

@@ -336,13 +336,9 @@ fn passwords_in_invalid_configuration_are_not_printed() {
 
 #[test]
 fn demo_prints_links_to_its_takes() {
-    let mut program = Program::start(&["demo"], &[]);
+    let (program, printed) = Program::demo();
     let (mut opened, mut shown) = (0, String::new());
-    loop {
-        let line = program.line();
-        if line.contains("Ctrl-C") {
-            break;
-        }
+    for line in printed.lines() {
         let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) else {
             continue;
         };
@@ -352,13 +348,30 @@ fn demo_prints_links_to_its_takes() {
             opened += 1;
         }
     }
-    // Nine links, one to verify, and the console.
-    assert_eq!(opened, 11);
+    // Ten links, one to verify, and the console.
+    assert_eq!(opened, 12);
     assert!(shown.contains("<em>always neutral</em>"), "a year of outcomes");
     assert!(shown.contains("For practice: every active member may file here"), "{shown}");
     assert!(shown.contains("Sealed until the session is opened"), "{shown}");
     assert!(shown.contains("Second look: volume confirms what the spread said."), "{shown}");
     assert_eq!(program.stop("INT").0.code(), Some(0));
+}
+
+#[test]
+fn demo_has_a_session_that_counts_and_one_for_practice_for_a_newcomer() {
+    let (program, _) = Program::demo();
+    let client = &program.client;
+    let newcomer = Author::join(client, "Newcomer");
+    let bearer = [("authorization", &*newcomer.bearer())];
+    let owed = client.send("GET", "/api/swarm/me", &bearer, b"").expect(200).json();
+    let open: Vec<_> =
+        owed["sessions"].as_array().unwrap().iter().filter(|it| it["mayFile"] == true).collect();
+    let practice: Vec<_> = open.iter().map(|session| session["practice"] == true).collect();
+    assert!(practice.contains(&true) && practice.contains(&false), "{owed}");
+    for session in open {
+        let of = |field: &str| session[field].as_str().unwrap();
+        client.submit(&newcomer, newcomer.draft(of("date"), of("subjectId"))).expect(201);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Where `swarm member` and `swarm admin` send credentials (API.md, 13.3): to the address of the same source alone.
+//! Where `swarm member` and `swarm admin` send credentials (MANUAL.md, 13.3): to the address of the same source alone.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! `swarm member` and `swarm admin`, run against a server (API.md, 13.3).
+//! `swarm member` and `swarm admin`, run against a server (MANUAL.md, 13.3).
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -1,4 +1,4 @@
-//! A week of a desk through `swarm admin` and `swarm member` alone (API.md, 13.3), and that the verbs reach all reads of
+//! A week of a desk through `swarm admin` and `swarm member` alone (MANUAL.md, 13.3), and that the verbs reach all reads of
 //! operators.
 
 use std::cell::RefCell;

@@ -344,6 +344,34 @@ fn guide_is_short_and_its_programs_are_files() {
     assert!(guide.contains("/skill/committee.md") && committee.contains("`missing-stance-line`"));
 }
 
+/// With many sessions that have rosters, which takes most lines, and subjects as long as they may be.
+#[test]
+fn guide_is_short_when_many_sessions_are_open() {
+    let server = Server::start();
+    let client = server.client();
+    let author = Author::join(&client, "Grace");
+    let roster = json!([{ "memberId": author.id.as_str() }]);
+    for number in 1..=30 {
+        let id = format!("{number:02}{}", "\u{e9}".repeat(98));
+        client.operate("/subjects", &json!({ "id": id, "name": "A subject" })).expect(201);
+        let session = json!({ "date": "2026-11-21", "subjectId": id, "roster": roster });
+        client.operate("/sessions", &session).expect(201);
+        let rest = format!("- More sessions are open: `{}/api/swarm/open-sessions`.", client.url());
+        for path in ["/skill.md", "/llms.txt"] {
+            let guide = client.get(path).expect(200).text;
+            assert!(guide.lines().count() < 150, "{path}: {}", guide.lines().count());
+            let named = guide.lines().filter_map(|line| line.strip_prefix("- Session "));
+            let named: Vec<u32> =
+                named.map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+            let newest: Vec<u32> = (1..=number).rev().take(5).collect();
+            assert_eq!(named, newest, "{path}");
+            assert_eq!(guide.contains(&rest), number > 5, "{path} with {number} open sessions");
+        }
+    }
+    let open = client.get("/api/swarm/open-sessions").expect(200).json();
+    assert_eq!(open["sessions"].as_array().unwrap().len(), 30);
+}
+
 #[test]
 fn guide_programs_keep_the_salt_of_a_sealed_take() {
     let (_server, client) = scene();

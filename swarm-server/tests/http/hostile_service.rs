@@ -1,4 +1,4 @@
-//! What a hostile service says reaches a terminal escaped (API.md, 13.3).
+//! What a hostile service says reaches a terminal escaped (MANUAL.md, 13.3).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

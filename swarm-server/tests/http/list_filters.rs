@@ -1,4 +1,4 @@
-//! Filters of lists, as the API and as the pages answer them (API.md, 6.2 and 10.1).
+//! Filters of lists, as the API and as the pages answer them (API.md, 6.2; MANUAL.md, 10.1).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What `swarm member` keeps of a take, and checks of it later (API.md, 13.3): a member believes no answer that it cannot
+//! What `swarm member` keeps of a take, and checks of it later (MANUAL.md, 13.3): a member believes no answer that it cannot
 //! verify.
 
 use std::fs;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 
 use crate::console::visitor::{Visitor, unescaped};
-use crate::harness::Client;
+use crate::harness::{ADMIN, Client};
 use crate::program::Program;
 
 /// The stances of the service, in ascending order of their ranks.
@@ -97,16 +97,7 @@ fn interval(scored: &Value) -> String {
 
 #[test]
 fn figures_of_pages_are_those_of_the_api() {
-    let mut program = Program::start(&["demo"], &[]);
-    let mut token = String::new();
-    loop {
-        let line = program.line();
-        let word = line.split_whitespace().find(|word| word.starts_with("adm_"));
-        token.extend(word);
-        if line.contains("Ctrl-C") {
-            break;
-        }
-    }
+    let (program, _) = Program::demo();
     let client = &program.client;
     let sessions = json(client, "/api/swarm/sessions?limit=200")["sessions"].clone();
     let sessions = sessions.as_array().unwrap();
@@ -118,7 +109,7 @@ fn figures_of_pages_are_those_of_the_api() {
     lists_have_their_figures(client, sessions);
     home_has_its_figures(client, sessions, &ranking);
     news_have_their_figures(client);
-    console_has_its_figures(client, &token);
+    console_has_its_figures(client, ADMIN);
 }
 
 fn ranking_has_its_figures(client: &Client, ranking: &Value) {
@@ -314,10 +305,13 @@ fn home_has_its_figures(client: &Client, sessions: &[Value], ranking: &Value) {
         number_of(worse)
     );
     assert!(words(&page).contains(&verdict), "{verdict}: {page}");
-    for session in sessions
-        .iter()
-        .filter(|session| ["scheduled", "collecting"].contains(&session["state"].as_str().unwrap()))
-    {
+    let is_open =
+        |it: &&Value| ["scheduled", "collecting"].contains(&it["state"].as_str().unwrap());
+    let mut open: Vec<_> = sessions.iter().filter(is_open).collect();
+    open.sort_by_key(|session| session["windowClosesAt"].as_str().unwrap());
+    // It shows the four that close first.
+    assert!(open.len() > 4 && page.contains("All open sessions"), "{open:?}");
+    for session in open.into_iter().take(4) {
         let path = format!("/swarm/sessions/{}", session["id"]);
         let (_, row) = page.split_once(&path).unwrap_or_else(|| panic!("{path}: {page}"));
         let row = words(row.split_once("</li>").unwrap().0);
@@ -327,7 +321,7 @@ fn home_has_its_figures(client: &Client, sessions: &[Value], ranking: &Value) {
                 let expected = roster.iter().filter(|it| it["excused"] == false).count();
                 format!("{filed} of {expected} filed")
             }
-            None => format!("{filed} member filed"),
+            None => format!("{filed} members filed"),
         };
         assert!(row.contains(&filed), "{filed}: {row}");
     }

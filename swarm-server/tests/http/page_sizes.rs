@@ -1,5 +1,5 @@
 //! Every page of a desk with the most and the longest of everything is at most 50 KiB, and what is cut can be reached
-//! (API.md, 10.1).
+//! (MANUAL.md, 10.1).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What pages say: results, stages, what changed, lists with filters, retracted memos (API.md, 10).
+//! What pages say: results, stages, what changed, lists with filters, retracted memos (MANUAL.md, 10).
 
 use serde_json::json;
 use swarm_http::{PublicOrigin, Site};

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use swarm_redis_testing::free_port;
 use tempfile::TempDir;
 
-use crate::harness::Client;
+use crate::harness::{ADMIN, Client};
 
 /// A running `swarm`; killed when dropped.
 pub struct Program {
@@ -44,6 +44,18 @@ impl Program {
         environment: &[(&str, &str)],
     ) -> Self {
         Self::spawn(folder, swarm(arguments, environment))
+    }
+
+    /// Starts the demo, with the admin token of the tests, and waits until its data is filed. Also returns what it printed.
+    pub fn demo() -> (Self, String) {
+        let mut program = Self::start(&["demo"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+        let mut printed = String::new();
+        while !printed.contains("Ctrl-C") {
+            let line = program.line();
+            assert!(!line.is_empty(), "the demo ended: {printed}");
+            printed += &line;
+        }
+        (program, printed)
     }
 
     /// Starts it by another command.

@@ -1,4 +1,4 @@
-//! The pages by which people read: home, what changed, subjects, members, find, log, about (API.md, 10).
+//! The pages by which people read: home, what changed, subjects, members, find, log, about (MANUAL.md, 10).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The pages of sessions: who disagrees, who moved, in which order, and in which words (API.md, 10).
+//! The pages of sessions: who disagrees, who moved, in which order, and in which words (MANUAL.md, 10).
 
 use serde_json::{Value, json};
 

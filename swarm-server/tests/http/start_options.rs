@@ -1,4 +1,4 @@
-//! Flags and environment of `swarm serve` that change what it does as a whole (API.md, 13.1).
+//! Flags and environment of `swarm serve` that change what it does as a whole (MANUAL.md, 13.1).
 
 use std::fs;
 use std::io::{Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! TLS of the binary (API.md, 13.1), with OpenSSL as the client.
+//! TLS of the binary (MANUAL.md, 13.1), with OpenSSL as the client.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! `swarm dump`, `swarm restore` and `swarm copy` (API.md, 13.3).
+//! `swarm dump`, `swarm restore` and `swarm copy` (MANUAL.md, 13.3).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

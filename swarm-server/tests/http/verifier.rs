@@ -1,4 +1,4 @@
-//! The verifier in the browser, which says what `swarm verify` says, line by line (API.md, 10.7).
+//! The verifier in the browser, which says what `swarm verify` says, line by line (MANUAL.md, 10.7).
 
 use std::fs;
 use std::path::Path;

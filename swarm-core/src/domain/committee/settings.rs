@@ -1,4 +1,4 @@
-//! The settings of a tenant's committee (API.md, 13.2).
+//! The settings of a tenant's committee (MANUAL.md, 13.2).
 
 use crate::domain::{Invalid, TimeOfDay};
 
@@ -44,7 +44,7 @@ impl CommitteeSettings {
 }
 
 impl Default for CommitteeSettings {
-    /// `ic`, 22:45 and 23:25 (API.md, 13.2).
+    /// `ic`, 22:45 and 23:25 (MANUAL.md, 13.2).
     fn default() -> Self {
         Self {
             key_prefix: KeyPrefix("ic".to_owned()),

@@ -348,17 +348,14 @@ pub struct LoggedSession {
     pub buckets_digest: Option<Digest>,
     /// The digest of its roster, if it has one.
     pub roster_digest: Option<Digest>,
-    /// Whether the session is blind.
+    /// Whether the session is blind; omitted on the wire if it is not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub blind: bool,
-    /// Whether the session is for practice.
+    /// Whether the session is for practice; omitted on the wire if it is not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub practice: bool,
-    /// Whether the server aggregates and publishes it by itself.
+    /// Whether the server aggregates and publishes it by itself; omitted on the wire if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [true])))]
     pub finish: bool,
     /// What its takes are about, and how its outcome is determined.
     #[serde(flatten)]

@@ -134,7 +134,7 @@ impl JsonSchema for TakeOnFile {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let variants =
             [generator.subschema_for::<Take>(), generator.subschema_for::<WithheldTake>()];
-        json_schema!({ "oneOf": variants })
+        json_schema!({ "anyOf": variants })
     }
 }
 

@@ -1,5 +1,5 @@
 //! What pages show of a tenant as a whole: its subjects with their latest results, how its members compare, and what
-//! changed after an entry of the log (API.md, 10.3 and 10.8).
+//! changed after an entry of the log (MANUAL.md, 10.3 and 10.8).
 //!
 //! To read all of that for each request would cost more the more there is. But it changes only by commits that append to
 //! the log, so it is kept in memory and follows the log: each call reads the entries that were appended since the call

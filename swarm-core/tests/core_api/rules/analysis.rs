@@ -1,4 +1,4 @@
-//! What changed between sessions, and how members compare (API.md, 10.3).
+//! What changed between sessions, and how members compare (MANUAL.md, 10.3).
 
 use std::sync::Arc;
 

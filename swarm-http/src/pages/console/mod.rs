@@ -1,4 +1,4 @@
-//! The operators' console, below `/operate` (API.md, 14): what the operators' API does, as pages and forms.
+//! The operators' console, below `/operate` (MANUAL.md, 14): what the operators' API does, as pages and forms.
 //!
 //! A form runs the handler of an API's route within the process, with the fields as its JSON body. So each rule, each
 //! text of a refusal and the role that an act needs exist once, in the route table and below it.

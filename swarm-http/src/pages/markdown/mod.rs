@@ -1,4 +1,4 @@
-//! Renders members' Markdown to a safe subset of HTML (API.md, 10.2). HTML in the source is shown as
+//! Renders members' Markdown to a safe subset of HTML (MANUAL.md, 10.2). HTML in the source is shown as
 //! text, images as their descriptions, and the output is sanitized once more.
 
 mod bounds;

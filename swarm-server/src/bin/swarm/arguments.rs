@@ -1,4 +1,4 @@
-//! Flags of the commands, and the environment variables that may take their place (API.md, 13.1 and 13.3).
+//! Flags of the commands, and the environment variables that may take their place (MANUAL.md, 13.1 and 13.3).
 
 use std::path::PathBuf;
 use std::time::Duration;

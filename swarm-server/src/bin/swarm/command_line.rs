@@ -1,4 +1,4 @@
-//! The command line as a whole (API.md, 13.3).
+//! The command line as a whole (MANUAL.md, 13.3).
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! Configuration from flags, environment and file (API.md, 13.1 and 13.2). A flag overrides the
+//! Configuration from flags, environment and file (MANUAL.md, 13.1 and 13.2). A flag overrides the
 //! environment, which overrides the file. Unknown or invalid settings stop the start with a message
 //! that names them.
 

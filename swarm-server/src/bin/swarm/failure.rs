@@ -1,4 +1,4 @@
-//! Errors that end the program: how they are reported, and the exit statuses of commands (API.md, 13.3).
+//! Errors that end the program: how they are reported, and the exit statuses of commands (MANUAL.md, 13.3).
 
 use std::process::ExitCode;
 

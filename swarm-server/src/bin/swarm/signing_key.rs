@@ -1,4 +1,4 @@
-//! The file with the server's signing key, and beside it the last checkpoint of each log (API.md, 13.1).
+//! The file with the server's signing key, and beside it the last checkpoint of each log (MANUAL.md, 13.1).
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -18,7 +18,7 @@ use crate::Failure;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 use crate::failure::with_causes;
 
-/// The default store: a file in the working directory (API.md, 13.1).
+/// The default store: a file in the working directory (MANUAL.md, 13.1).
 pub(crate) const DEFAULT_STORE: &str = "sqlite:swarm.db";
 
 /// The address of the in-memory store, which is lost when the process ends.
@@ -62,7 +62,7 @@ pub(crate) struct Opened {
     pub(crate) store: Store,
 }
 
-/// Opens the store at this address (API.md, 13.1). A missing file is created, which is logged.
+/// Opens the store at this address (MANUAL.md, 13.1). A missing file is created, which is logged.
 pub(crate) async fn open(store: &str) -> Result<Opened, Failure> {
     open_for(Use::Serve, store).await
 }

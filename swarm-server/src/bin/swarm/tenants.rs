@@ -139,7 +139,7 @@ fn one_line(text: &str, min: usize, max: usize) -> Option<String> {
     (fits && !text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
-/// The quotas, with defaults for those that are not set (API.md, 13.2).
+/// The quotas, with defaults for those that are not set (MANUAL.md, 13.2).
 fn quotas(table: &QuotasTable) -> Quotas {
     let mut quotas = Quotas::default();
     let set = |quota: &mut u32, written: Option<u32>| *quota = written.unwrap_or(*quota);
@@ -159,7 +159,7 @@ fn is_host(host: &str) -> bool {
     Host::parse(host).is_some_and(|parsed| parsed.name().eq_ignore_ascii_case(host))
 }
 
-/// The committee's settings, with defaults for those that are not set (API.md, 13.2).
+/// The committee's settings, with defaults for those that are not set (MANUAL.md, 13.2).
 fn committee(table: &CommitteeTable) -> Result<CommitteeSettings, Invalid> {
     let default = CommitteeSettings::default();
     let time = |field, text: &Option<String>, default| match text {
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Each quota is read from its own key, with its default (API.md, 13.2).
+    /// Each quota is read from its own key, with its default (MANUAL.md, 13.2).
     #[test]
     fn quotas_override_defaults() {
         let read = |text: &str| quotas(&toml::from_str(text).unwrap());

@@ -1,4 +1,4 @@
-//! `swarm verify`: verifies takes, proofs, bundles, checkpoints and receipts (API.md, 13.3).
+//! `swarm verify`: verifies takes, proofs, bundles, checkpoints and receipts (MANUAL.md, 13.3).
 
 use std::fs::{self, File};
 use std::io::Read as _;

@@ -1,16 +1,17 @@
-//! Clients of openapi-generator in Python, Go and Java, and schemathesis, which sends what the description allows and
-//! compares each answer with it (API.md, 9.1).
+//! Clients of openapi-generator: in Python and Go they read every list to its end, in Java one compiles. And schemathesis, which
+//! sends what the description allows and compares each answer with it (API.md, 9.1).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{folder_with, output};
 use crate::clients::python;
 use crate::fixture::Fixture;
-use crate::harness::ADMIN;
+use crate::harness::{ADMIN, Client};
+use crate::program::Program;
 
 /// The program, a file of Java that a package of Python brings.
 fn generator() -> String {
@@ -19,10 +20,9 @@ fn generator() -> String {
     output(Command::new(python()).args(["-c", find])).trim().to_owned()
 }
 
-/// The folder `client` with a client that this generator made.
-fn generated(name: &str, options: &[&str]) -> PathBuf {
-    let (fixture, _) = Fixture::with_records();
-    let folder = folder_with(&fixture.client, name, "/openapi.json");
+/// The folder `client` with a client of this server that this generator made.
+fn generated(client: &Client, name: &str, options: &[&str]) -> PathBuf {
+    let folder = folder_with(client, name, "/openapi.json");
     let mut command = Command::new("java");
     let generate = ["generate", "--input-spec=openapi.json", "--output=client"];
     command.args(["-jar", &generator()]).args(generate).args(options).current_dir(&folder);
@@ -35,9 +35,51 @@ fn write(path: PathBuf, text: &str) {
     fs::write(path, text).unwrap();
 }
 
+/// The number of items of each list, as the demo has them: in answers with as many items as there may be.
+fn read_whole(client: &Client) -> Value {
+    let count = |(operation, path, list): (&str, &str, &str)| {
+        let (mut items, mut address) = (0, Some(format!("{path}?limit=500")));
+        while let Some(path) = address {
+            let page = client.send("GET", &path, &[("x-admin-token", ADMIN)], b"").expect(200);
+            items += page.json()[list].as_array().unwrap().len();
+            let link = page.header("link").and_then(|link| link.strip_prefix('<'));
+            address = link.and_then(|link| Some(link.split_once('>')?.0.to_owned()));
+        }
+        (operation.to_owned(), json!(items))
+    };
+    let lists = [
+        ("get_admin_acts", "/api/swarm/admin/acts", "acts"),
+        ("get_admin_applications", "/api/swarm/admin/applications", "applications"),
+        ("get_admin_outbox", "/api/swarm/admin/outbox", "messages"),
+        ("get_admin_webhooks", "/api/swarm/admin/webhooks", "deliveries"),
+        ("get_ic_sessions", "/api/ic/sessions", "sessions"),
+        ("get_log", "/api/swarm/log", "entries"),
+        ("get_memos", "/api/swarm/memos", "memos"),
+        ("get_sessions", "/api/swarm/sessions", "sessions"),
+        ("get_sessions_by_id", "/api/swarm/sessions/1", "takes"),
+        ("get_subjects", "/api/swarm/subjects", "subjects"),
+        ("get_takes", "/api/swarm/takes", "takes"),
+    ];
+    let counts: serde_json::Map<_, _> = lists.into_iter().map(count).collect();
+    assert!(counts["get_takes"].as_u64() > Some(500) && counts["get_log"].as_u64() > Some(1_000));
+    counts.into()
+}
+
+#[test]
+fn python_client_reads_every_list_to_its_end() {
+    let (demo, _) = Program::demo();
+    let client = generated(&demo.client, "generator-python", &["--generator-name=python"]);
+    write(client.join("read_lists.py"), include_str!("read_lists.py"));
+    let mut program = Command::new(python());
+    program.args(["read_lists.py", &demo.client.url(), ADMIN]).current_dir(client);
+    let counts: Value = serde_json::from_str(&output(&mut program)).unwrap();
+    assert_eq!(counts, read_whole(&demo.client));
+}
+
 #[test]
 fn python_client_is_imported_whole() {
-    let client = generated("generator-python", &["--generator-name=python"]);
+    let (fixture, _) = Fixture::with_records();
+    let client = generated(&fixture.client, "generator-modules", &["--generator-name=python"]);
     let import = "import importlib, openapi_client, pkgutil
 modules = list(pkgutil.walk_packages(openapi_client.__path__, 'openapi_client.'))
 for module in modules: importlib.import_module(module.name)
@@ -49,18 +91,33 @@ print(len(modules))";
 
 /// The module that checks tags of fields is replaced: the client calls one function of it.
 #[test]
-fn go_client_compiles() {
+fn go_client_reads_every_list_to_its_end() {
+    let (demo, _) = Program::demo();
     let options = ["--generator-name=go", "--additional-properties=enumClassPrefix=true"];
-    let client = generated("generator-go", &options);
+    let client = generated(&demo.client, "generator-go", &options);
     let _ = fs::remove_dir_all(client.join("test"));
     write(client.join("validator/go.mod"), "module gopkg.in/validator.v2\n");
     let function = "package validator\n\nfunc Validate(interface{}) error { return nil }\n";
     write(client.join("validator/validator.go"), function);
+    write(client.join("read/main.go"), include_str!("read_lists.go"));
     let go = |arguments: &[&str]| {
-        output(Command::new("go").args(arguments).env("GOFLAGS", "-mod=mod").current_dir(&client));
+        output(Command::new("go").args(arguments).env("GOFLAGS", "-mod=mod").current_dir(&client))
     };
     go(&["mod", "edit", "-replace=gopkg.in/validator.v2=./validator"]);
-    go(&["vet", "."]);
+    go(&["vet", ".", "./read"]);
+    let printed = go(&["run", "./read", &demo.client.url(), ADMIN]);
+    let counts: serde_json::Map<String, Value> = serde_json::from_str(&printed).unwrap();
+    // The names of operations are those of Go: GetAdminActs.
+    let named = |name: &str| -> String {
+        let capitals = |out: String, letter: char| match letter.is_uppercase() {
+            true => format!("{out}_{}", letter.to_lowercase()),
+            false => format!("{out}{letter}"),
+        };
+        name.chars().fold(String::new(), capitals).trim_start_matches('_').to_owned()
+    };
+    let counts: serde_json::Map<_, _> =
+        counts.into_iter().map(|(name, count)| (named(&name), count)).collect();
+    assert_eq!(Value::from(counts), read_whole(&demo.client));
 }
 
 /// Its libraries are those that the generator itself has, but for one annotation.
@@ -71,7 +128,8 @@ fn java_client_compiles() {
         "--library=native",
         "--additional-properties=openApiNullable=false",
     ];
-    let client = generated("generator-java", &options);
+    let (fixture, _) = Fixture::with_records();
+    let client = generated(&fixture.client, "generator-java", &options);
     let source = client.join("src/main/java");
     let annotation = "package javax.annotation;
 

@@ -1,4 +1,4 @@
-//! A tenant that is moved through all stores (API.md, 13.3): the dumps are equal, and every read answers the same.
+//! A tenant that is moved through all stores (MANUAL.md, 13.3): the dumps are equal, and every read answers the same.
 
 use serde_json::json;
 use swarm_core::service::dump::{DumpReader, DumpWriter};

@@ -1,4 +1,4 @@
-//! The routes of operators and the verbs of `swarm admin`, which the table of routes declares together (API.md, 13.3).
+//! The routes of operators and the verbs of `swarm admin`, which the table of routes declares together (MANUAL.md, 13.3).
 
 use serde_json::Value;
 use swarm_http::{Argument, ArgumentKind, Command};

@@ -1,4 +1,4 @@
-//! What each role may do (API.md, 13.2).
+//! What each role may do (MANUAL.md, 13.2).
 
 use swarm_core::TenantId;
 use swarm_core::domain::{Actor, AdminTokenHash};
@@ -29,7 +29,7 @@ fn send(client: &Client, request: &Request, token: &str) -> Answer {
     client.send(route.method(), path, &headers, body.as_bytes())
 }
 
-/// What changes of an operator without more rights are about, as API.md, 13.2 says it. The others take an admin.
+/// What changes of an operator without more rights are about, as MANUAL.md, 13.2 says it. The others take an admin.
 const OF_OPERATORS: [&str; 9] = [
     "/api/swarm/admin/subjects",
     "/api/swarm/admin/sessions",

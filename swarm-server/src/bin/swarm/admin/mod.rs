@@ -1,4 +1,4 @@
-//! `swarm admin`: what operators do, over HTTP (API.md, 13.3). The service judges; these commands send and
+//! `swarm admin`: what operators do, over HTTP (MANUAL.md, 13.3). The service judges; these commands send and
 //! show.
 
 mod activity;

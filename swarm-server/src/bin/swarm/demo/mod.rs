@@ -1,6 +1,6 @@
 //! `swarm demo`: a server on an in-memory store, filled through the public API with sample data: three subjects, 25
-//! members, a year of weekly sessions with outcomes, some weeks of daily ones in every state, blind ones too, memos and a
-//! committee.
+//! members, a year of weekly sessions with outcomes, some weeks of daily ones in every state, blind ones too, open ones in
+//! which a newcomer may file, memos and a committee.
 
 mod author;
 mod committee;
@@ -101,20 +101,22 @@ fn fill(server: SocketAddr, admin_token: String, clock: StoryClock) -> Result<()
         }
     }
     sessions::pending(&desk)?;
+    let without_roster = sessions::without_roster(&desk)?;
     let practice = sessions::practice(&desk)?;
     let sealed = sessions::sealed(&desk)?;
     let takes = sessions::open(&desk)?;
     sessions::applications(&desk)?;
     desk.clock.resume();
     let key = desk.members.first().map_or_else(String::new, Author::public_key);
-    print(&desk, takes, [sealed, opened.ok_or("no blind session")?, practice], &key);
+    let opened = opened.ok_or("no blind session")?;
+    print(&desk, takes, [sealed, opened, without_roster, practice], &key);
     Ok(())
 }
 
 fn print(
     desk: &Desk,
     [first, amended]: [TakeId; 2],
-    [sealed, opened, practice]: [SessionId; 3],
+    [sealed, opened, without_roster, practice]: [SessionId; 4],
     key: &str,
 ) {
     let Desk { server, admin_token, .. } = desk;
@@ -128,6 +130,7 @@ Sample data: a year of sessions, {} members. Open:
   http://{server}/swarm/takes/{first}   the first revision of it
   http://{server}/swarm/sessions/{sealed}   a blind session, its takes sealed
   http://{server}/swarm/sessions/{opened}   one whose takes were opened
+  http://{server}/swarm/sessions/{without_roster}   a session without a roster: whoever joins now may file in it
   http://{server}/swarm/sessions/{practice}   a practice session: it counts for nothing
   http://{server}/api/swarm/open-session   the open session, as JSON
 

@@ -179,6 +179,22 @@ pub(super) fn practice(desk: &Desk) -> Result<SessionId, Failure> {
     Ok(id)
 }
 
+/// Convenes a session on tomorrow that counts and expects nobody, so that a member that joins now may file in it. It stays open
+/// for a day. Returns its id.
+pub(super) fn without_roster(desk: &Desk) -> Result<SessionId, Failure> {
+    desk.at(330);
+    let [_, theme, _] = &THEMES;
+    let deadline = desk.end.plus_millis(DAY * 60_000);
+    let date = deadline.day();
+    let session = SessionDraft { roster: None, ..session(desk, theme, date, deadline, 0)? };
+    let id = convene(desk, session)?;
+    for (nth, author) in (0..).zip(desk.members.iter().take(4)) {
+        desk.at(325 - 4 * nth);
+        author.file(&desk.client, &opinion(author, theme, 0, nth, date, 0))?;
+    }
+    Ok(id)
+}
+
 /// Runs today's session: fourteen members file, one of them twice. Returns the ids of its two takes.
 pub(super) fn open(desk: &Desk) -> Result<[TakeId; 2], Failure> {
     let convened = desk.at(4 * 60);

@@ -1,4 +1,4 @@
-//! `swarm member`: what members do, from the key to the take (API.md, 13.3). The service judges; these
+//! `swarm member`: what members do, from the key to the take (MANUAL.md, 13.3). The service judges; these
 //! commands sign, send and show.
 
 mod arguments;

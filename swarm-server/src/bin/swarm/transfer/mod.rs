@@ -1,4 +1,4 @@
-//! `swarm dump`, `swarm restore`, `swarm copy` and `swarm remove`: move tenants between stores, and out of them (API.md, 13.3).
+//! `swarm dump`, `swarm restore`, `swarm copy` and `swarm remove`: move tenants between stores, and out of them (MANUAL.md, 13.3).
 
 mod arguments;
 mod copy;

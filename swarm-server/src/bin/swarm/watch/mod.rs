@@ -1,5 +1,5 @@
 //! `swarm watch`: checks that a log is append-only since it was last seen and that its entries are those that the rules allow,
-//! and prints the acts of operators (API.md, 13.3).
+//! and prints the acts of operators (MANUAL.md, 13.3).
 
 mod evidence;
 mod mirror;
