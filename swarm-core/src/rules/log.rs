@@ -112,24 +112,16 @@ fn session_entry(
     takes: Option<u64>,
     excuse: Option<Excuse>,
 ) -> Act {
-    let Attribution { by, note } = by.clone();
-    let (version, session) = (session.version, logged(session));
-    let entry = SessionEntry { version, act, by, note, session, takes, excuse };
-    LogEntry::Session(Box::new(entry)).into()
+    let entry = SessionEntry::new(session.version, act, by, logged(session));
+    LogEntry::Session(Box::new(SessionEntry { takes, excuse, ..entry })).into()
 }
 
 /// Returns the act: a member is changed, by an operator or, as [`Actor::MEMBER`], by itself.
 pub(super) fn member_changed(act: MemberAct, member: &Member, by: &Actor) -> Act {
-    let is_active = member.state.is_active();
-    LogEntry::Member(MemberEntry {
-        act,
-        by: Some(by.clone()),
-        id: member.id.clone(),
-        status: if is_active { MemberStatus::Active } else { MemberStatus::Inactive },
-        public_key: member.public_key.clone(),
-        endorsed: None,
-    })
-    .into()
+    let status =
+        if member.state.is_active() { MemberStatus::Active } else { MemberStatus::Inactive };
+    let (after, key) = ((member.id.clone(), status), member.public_key.clone());
+    LogEntry::Member(MemberEntry::new(act, Some(by.clone()), after, key)).into()
 }
 
 /// Returns the act: a member has replaced its own key, which the key before endorsed.
@@ -247,15 +239,7 @@ pub fn logged(session: &Session) -> LoggedSession {
 }
 
 fn convened_entry(session: LoggedSession, by: &Attribution) -> LogEntry {
-    LogEntry::Session(Box::new(SessionEntry {
-        version: 1,
-        act: SessionAct::Convened,
-        by: by.by.clone(),
-        note: by.note.clone(),
-        session,
-        takes: None,
-        excuse: None,
-    }))
+    LogEntry::Session(Box::new(SessionEntry::new(1, SessionAct::Convened, by, session)))
 }
 
 fn memo_published_entry(author: &MemberId, id: u64, digest: Digest) -> LogEntry {

@@ -1,8 +1,9 @@
 //! Entries of the log in words (API.md, 11.2).
 
+use serde::Serialize;
 use swarm_core::domain::{
     Actor, Day, DayAct, LogEntry, LogLine, LoggedSession, MemberAct, MemoAct, MemoId, Name, Note,
-    Operation, SessionAct, SessionEntry, SessionState, TakeMarkAct, TakeMarkEntry,
+    Operation, SessionAct, SessionEntry, SessionState, TakeMarkEntry,
 };
 use swarm_core::service::PageEntry;
 use swarm_core::{Error, MemberId, Tenant, Timestamp, json};
@@ -49,14 +50,15 @@ pub(super) fn describe(
                 MemberAct::KeyRotated if entry.endorsed.is_some() => {
                     "replaced its own key".to_owned()
                 }
-                act => json::write(&act).trim_matches('"').replace('-', " "),
+                act => name_of(&act),
             };
             (format!("{} {act}", member_link(&entry.id, people)), entry.by.as_ref(), None)
         }
         LogEntry::Memo(entry) => {
             let act = match entry.act {
-                MemoAct::Published => "published",
-                MemoAct::Retracted => "retracted",
+                MemoAct::Published => "published".to_owned(),
+                MemoAct::Retracted => "retracted".to_owned(),
+                act => name_of(&act),
             };
             let memo = match published_memo(&line.entry).filter(|_| !is_retracted) {
                 Some(id) => anchor(&links::memo(id), &format!("memo {id}")),
@@ -86,16 +88,15 @@ pub(super) fn describe(
         }
         LogEntry::CommitteeDay(entry) => {
             let act = match entry.act {
-                DayAct::Generated => "briefs generated",
-                DayAct::Subject => "subject",
-                DayAct::Synthesis => "synthesis",
-                DayAct::Withdrawn => "withdrawn",
+                DayAct::Generated => "briefs generated".to_owned(),
+                act => name_of(&act),
             };
             (format!("{}: {act}", committee_link(entry.date, times)), Some(&entry.by), None)
         }
         LogEntry::CommitteeTake(entry) => {
             (format!("take for {}", committee_link(entry.date, times)), None, None)
         }
+        entry => (escape(&entry.event()), entry.by(), None),
     };
     Markup(what + &escape(&attribution(by, note)))
 }
@@ -141,11 +142,13 @@ pub(super) fn take_mark(mark: &TakeMarkEntry) -> String {
     what + &attribution(Some(&mark.by), mark.note.as_ref())
 }
 
-fn mark_act(mark: &TakeMarkEntry) -> &'static str {
-    match mark.act {
-        TakeMarkAct::Withheld => "texts withheld",
-        TakeMarkAct::Restored => "texts restored",
-    }
+fn mark_act(mark: &TakeMarkEntry) -> String {
+    format!("texts {}", name_of(&mark.act))
+}
+
+/// The name of an act, as words.
+fn name_of(act: &impl Serialize) -> String {
+    json::write(act).trim_matches('"').replace('-', " ")
 }
 
 /// The terms of a session that an operator can change.
@@ -235,6 +238,7 @@ fn session_act(
                 None => "outcome annulled".to_owned(),
             }
         }
+        act => name_of(&act),
     }
 }
 

@@ -8,7 +8,7 @@ use serde::de::value::{BorrowedStrDeserializer, Error as ValueError};
 use serde::{Deserialize, Serialize};
 
 use super::take_entry::{CommitteeTakeEntry, OpeningEntry, TakeEntry, TakeMarkAct, TakeMarkEntry};
-use super::{Actor, Seq};
+use super::{Actor, Attribution, Seq};
 use crate::domain::json::write;
 use crate::domain::{
     Day, Declaration, Digest, Invalid, MemberId, MemoId, Note, Outcome, PublicKey, Question,
@@ -47,6 +47,7 @@ impl LogLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LogEntry {
     /// A take was filed. Of a sealed one the log has the seal until an opening follows.
     Take(TakeEntry),
@@ -274,6 +275,7 @@ fn exact<T: for<'de> Deserialize<'de>>(
 /// An act on a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[non_exhaustive]
 pub struct SessionEntry {
     /// The number of this act among the acts on the session: 1 is the convening.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
@@ -294,10 +296,19 @@ pub struct SessionEntry {
     pub excuse: Option<Excuse>,
 }
 
+impl SessionEntry {
+    /// An act on a session, which is this one after the act. Neither a number of takes nor an excuse belongs to it.
+    pub fn new(version: u64, act: SessionAct, by: &Attribution, session: LoggedSession) -> Self {
+        let Attribution { by, note } = by.clone();
+        Self { version, act, by, note, session, takes: None, excuse: None }
+    }
+}
+
 /// What was done to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum SessionAct {
     /// The session was convened.
     Convened,
@@ -329,6 +340,7 @@ pub enum SessionAct {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct LoggedSession {
     /// The id.
     pub id: SessionId,
@@ -399,6 +411,7 @@ pub struct Excuse {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MemberEntry {
     /// What was done.
     pub act: MemberAct,
@@ -413,6 +426,18 @@ pub struct MemberEntry {
     /// For a key that the member replaced itself: the key before, which endorsed it.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub endorsed: Option<EndorsedKey>,
+}
+
+impl MemberEntry {
+    /// An act on a member by somebody else, or by the member without an endorsement.
+    pub fn new(
+        act: MemberAct,
+        by: Option<Actor>,
+        (id, status): (MemberId, MemberStatus),
+        public_key: Option<PublicKey>,
+    ) -> Self {
+        Self { act, by, id, status, public_key, endorsed: None }
+    }
 }
 
 /// The key that a member replaced, and its signature of the new one.
@@ -430,6 +455,7 @@ pub struct EndorsedKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum MemberAct {
     /// The member was activated.
     Activated,
@@ -464,6 +490,7 @@ pub enum MemberStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MemoEntry {
     /// What was done.
     pub act: MemoAct,
@@ -482,6 +509,7 @@ pub struct MemoEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum MemoAct {
     /// Its author published it.
     Published,
@@ -493,6 +521,7 @@ pub enum MemoAct {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(tag = "act", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Operation {
     /// An operator accepted the store's clock, although it is behind the log.
     ClockAccepted {
@@ -543,6 +572,7 @@ impl LogBefore {
 /// An act on a day of the committee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[non_exhaustive]
 pub struct CommitteeDayEntry {
     /// What was done.
     pub act: DayAct,
@@ -560,6 +590,7 @@ pub struct CommitteeDayEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum DayAct {
     /// Its briefs were generated.
     Generated,

@@ -12,6 +12,7 @@ use crate::domain::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TakeEntry {
     /// The take.
     pub id: TakeId,
@@ -35,6 +36,7 @@ pub struct TakeEntry {
 /// The content of a take in its entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, try_from = "ContentFields")]
+#[non_exhaustive]
 pub enum TakeContent {
     /// It was public when it was filed.
     Open {
@@ -88,6 +90,7 @@ impl TryFrom<ContentFields> for TakeContent {
 /// A take that was opened: what its entry withheld, and the salt that its seal was made with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[non_exhaustive]
 pub struct OpeningEntry {
     /// The take.
     pub id: TakeId,
@@ -102,6 +105,7 @@ pub struct OpeningEntry {
 /// An act on the texts of a take.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[non_exhaustive]
 pub struct TakeMarkEntry {
     /// What was done.
     pub act: TakeMarkAct,
@@ -117,6 +121,7 @@ pub struct TakeMarkEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum TakeMarkAct {
     /// They were withheld from the public.
     Withheld,
@@ -127,6 +132,7 @@ pub enum TakeMarkAct {
 /// A submission to the committee that was filed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[non_exhaustive]
 pub struct CommitteeTakeEntry {
     /// The author.
     pub member_id: CommitteeMemberId,

@@ -247,14 +247,9 @@ impl Desk {
 
     /// Erases a member. Its takes stay.
     pub(crate) fn erase(&mut self, member: &str) {
-        self.append(LogEntry::Member(MemberEntry {
-            act: MemberAct::Erased,
-            by: Some(by("ada", None).by),
-            id: id(member),
-            status: MemberStatus::Inactive,
-            public_key: Some(swarm_testing::key(member)),
-            endorsed: None,
-        }));
+        let (by, key) = (Some(by("ada", None).by), Some(swarm_testing::key(member)));
+        let after = (id(member), MemberStatus::Inactive);
+        self.append(LogEntry::Member(MemberEntry::new(MemberAct::Erased, by, after, key)));
     }
 
     /// Withholds the texts of the take in this place.

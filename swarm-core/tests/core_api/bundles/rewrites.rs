@@ -483,9 +483,8 @@ fn hide(act: &mut SessionEntry) {
 pub(crate) fn step(desk: &mut Desk, act: SessionAct, change: impl FnOnce(&mut Desk)) {
     change(desk);
     desk.session.version += 1;
-    let (session, by) = (rules::logged(&desk.session), by("ada", None).by);
-    let version = desk.session.version;
-    let entry = SessionEntry { version, act, by, note: None, session, takes: None, excuse: None };
+    let (session, by) = (rules::logged(&desk.session), by("ada", None));
+    let entry = SessionEntry::new(desk.session.version, act, &by, session);
     desk.append(LogEntry::Session(Box::new(entry)));
 }
 

@@ -104,14 +104,8 @@ fn notable(remarks: &[Remark]) -> Vec<&str> {
 
 /// The entry of a member that claims its token.
 fn register(desk: &mut Desk, name: &str) {
-    desk.append(LogEntry::Member(MemberEntry {
-        act: MemberAct::Claimed,
-        by: None,
-        id: id(name),
-        status: MemberStatus::Active,
-        public_key: Some(key(name)),
-        endorsed: None,
-    }));
+    let (after, key) = ((id(name), MemberStatus::Active), Some(key(name)));
+    desk.append(LogEntry::Member(MemberEntry::new(MemberAct::Claimed, None, after, key)));
 }
 
 /// A desk whose members are registered, with a session that has a roster.
@@ -183,22 +177,13 @@ fn acts_that_change_what_counts_are_notable() {
     desk.file("ada", "bullish", 0.7, &[]);
     desk.file("grace", "bearish", 0.3, &[]);
     desk.excuse("grace", true);
-    desk.append(LogEntry::Member(MemberEntry {
-        act: MemberAct::Deactivated,
-        by: Some(by("eve", None).by),
-        id: id("grace"),
-        status: MemberStatus::Inactive,
-        public_key: Some(key("grace")),
-        endorsed: None,
-    }));
-    desk.append(LogEntry::Member(MemberEntry {
-        act: MemberAct::KeyRotated,
-        by: Some(by("eve", None).by),
-        id: id("ada"),
-        status: MemberStatus::Active,
-        public_key: Some(key("eve")),
-        endorsed: None,
-    }));
+    for (act, member, status, holder) in [
+        (MemberAct::Deactivated, "grace", MemberStatus::Inactive, "grace"),
+        (MemberAct::KeyRotated, "ada", MemberStatus::Active, "eve"),
+    ] {
+        let (by, after) = (Some(by("eve", None).by), (id(member), status));
+        desk.append(LogEntry::Member(MemberEntry::new(act, by, after, Some(key(holder)))));
+    }
     desk.file_with("ada", "eve", "bearish");
     desk.aggregate();
     desk.void();

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use swarm_core::Session;
-use swarm_core::domain::{
-    Digest, LogEntry, LogLine, Signed, Take, TakeDraft, TakeEntry, TokenHash,
-};
+use swarm_core::domain::{Digest, LogEntry, LogLine, Signed, Take, TakeDraft, TokenHash};
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{KeyKind, NoteSigner};
@@ -56,7 +54,8 @@ impl Forger {
                 && let Some(take) = entries.get(&entry.id)
             {
                 let session_version = entry.session_version;
-                *entry = TakeEntry { session_version, ..take_entry(take) };
+                *entry = take_entry(take);
+                entry.session_version = session_version;
                 line.at = take.filed_at;
             }
         });

@@ -329,17 +329,11 @@ fn key_that_the_member_did_not_replace_is_noticed() {
         (updated, eve, None, 1),
     ] {
         let mut forged = desk.read();
-        forged.append(
-            LogEntry::Member(MemberEntry {
-                act,
-                by: Some(by),
-                id: desk.ada.id.clone(),
-                status: MemberStatus::Active,
-                public_key: Some(key.public_key()),
-                endorsed,
-            }),
-            false,
-        );
+        let (after, key_after) =
+            ((desk.ada.id.clone(), MemberStatus::Active), Some(key.public_key()));
+        let mut entry = MemberEntry::new(act, Some(by), after, key_after);
+        entry.endorsed = endorsed;
+        forged.append(LogEntry::Member(entry), false);
         let take = Take {
             id: swarm_core::TakeId(1),
             session_id: forged.session.id,

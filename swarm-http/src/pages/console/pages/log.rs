@@ -1,6 +1,6 @@
 //! The acts of the log, by operator, the newest first.
 
-use swarm_core::domain::{Actor, LogEntry, LogLine, Operation, Seq};
+use swarm_core::domain::{LogLine, Seq};
 use swarm_core::service::{LogQuery, PageEntry};
 
 use super::super::context::ConsoleContext;
@@ -38,7 +38,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             end = entry.seq().0 - 1;
             let is_shown = entry
                 .line()
-                .and_then(|line| by_of(&line.entry))
+                .and_then(|line| line.entry.by())
                 .is_some_and(|actor| by.as_deref().is_none_or(|by| actor.as_str() == by));
             if is_shown {
                 entries.push(entry);
@@ -67,25 +67,4 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         page.text(Markup(format!("<a rel=\"next\" href=\"{href}\">Earlier acts</a>")));
     }
     Ok(page)
-}
-
-/// The author of an act: an operator or the schedule; `None` for entries of members.
-fn by_of(entry: &LogEntry) -> Option<&Actor> {
-    match entry {
-        LogEntry::Take(_) | LogEntry::Opening(_) | LogEntry::CommitteeTake(_) => None,
-        LogEntry::Session(entry) => Some(&entry.by),
-        LogEntry::TakeMark(entry) => Some(&entry.by),
-        LogEntry::Member(entry) => entry.by.as_ref(),
-        LogEntry::Memo(entry) => entry.by.as_ref(),
-        LogEntry::Subject { by, .. }
-        | LogEntry::SubjectSnapshot { by, .. }
-        | LogEntry::Regime { by, .. }
-        | LogEntry::Signal { by, .. } => Some(by),
-        LogEntry::Operation(
-            Operation::ClockAccepted { by }
-            | Operation::StoreAccepted { by, .. }
-            | Operation::KeyAccepted { by, .. },
-        ) => Some(by),
-        LogEntry::CommitteeDay(entry) => Some(&entry.by),
-    }
 }
