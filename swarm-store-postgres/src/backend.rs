@@ -107,6 +107,13 @@ impl PostgresBackend {
         health::check(pool, schema, op, (self.access, self.strict)).await
     }
 
+    /// Whether the schema is there.
+    pub(crate) async fn is_created(&self) -> Result<bool> {
+        let Database { pool, schema, .. } = &self.database;
+        let look = pool.call(async |client| schema.is_created(client).await);
+        pool.bounded(look).await.map_err(|failure| failure.of(OP))
+    }
+
     /// Creates the schema, without a time limit.
     pub(crate) async fn create_if_missing(&self) -> Outcome<()> {
         let Database { pool, schema, .. } = &self.database;

@@ -142,6 +142,14 @@ impl PostgresStore {
         Ok(Self(Store::new(PostgresBackend::at(settings, TABLES)?.checked().await?)))
     }
 
+    /// Returns whether the schema at this address is created. Creates nothing, and closes its connection.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect), where no server answers, or the schema has the layout of another version.
+    pub async fn is_created(url: &str) -> Result<bool> {
+        PostgresBackend::at(backend::parse(url)?, TABLES)?.is_created().await
+    }
+
     /// Checks that this is an address [`connect`](Self::connect) can connect to, without connecting.
     ///
     /// # Errors

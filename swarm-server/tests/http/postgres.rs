@@ -4,7 +4,7 @@ use serde_json::json;
 use swarm_postgres_testing::Server as Postgres;
 
 use crate::harness::{ADMIN, Answer, Author};
-use crate::program::Program;
+use crate::program::{Program, swarm};
 
 const DATE: &str = "2026-11-21";
 
@@ -37,4 +37,22 @@ fn full_disk_is_answered_with_503_until_there_is_room() {
     postgres.empty_disk();
     assert_eq!(id(publish()), last + 1);
     assert!(!client.get("/readyz").expect(200).text.contains("no space left"));
+}
+
+#[test]
+fn check_of_a_new_database_creates_nothing() {
+    let postgres = Postgres::start(&[]);
+    let store = format!("--store={}", postgres.url());
+    let check = || {
+        let output =
+            swarm(&["check", "--connect", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(check().contains("store: answers; it has no tables yet: serve makes them\n"));
+    let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'swarm'";
+    assert_eq!(postgres.psql(schemas), "0");
+    Program::start(&["serve", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]).stop("TERM");
+    assert!(check().contains("store: answers\n"));
 }

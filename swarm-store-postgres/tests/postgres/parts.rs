@@ -78,9 +78,11 @@ async fn read_only_connection_creates_nothing() {
     let missing = PostgresStore::connect_read_only(&server.address()).await.unwrap_err();
     assert_eq!(reason(&missing), "the schema swarm is not created yet");
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'swarm'";
+    assert!(!PostgresStore::is_created(&server.address()).await.unwrap());
     assert_eq!(server.psql(schemas), "0");
 
     PostgresStore::create(&server.address()).await.unwrap();
+    assert!(PostgresStore::is_created(&server.address()).await.unwrap());
     let store = PostgresStore::connect_read_only(&server.address()).await.unwrap();
     assert!(store.open(&TenantId::parse("acme").unwrap()).now().await.is_ok());
 }

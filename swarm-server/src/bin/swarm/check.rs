@@ -69,6 +69,9 @@ async fn connect(config: &Config, served: &ServedIds) -> Result<(), Failure> {
     if store == "memory" {
         return Ok(console::print("store: memory is empty at each start")?);
     }
+    if !config.read_only && !store::is_created(store).await? {
+        return Ok(console::print("store: answers; it has no tables yet: serve makes them")?);
+    }
     let Opened { services, store } = match config.read_only {
         true => store::open_read_only(store).await?,
         false => store::open_to_check(store).await?,

@@ -81,6 +81,16 @@ pub(crate) async fn open_to_check(store: &str) -> Result<Opened, Failure> {
     open_for(Use::Check, store).await
 }
 
+/// Whether the tables of a store are there, at an address of the right form. Those of SQLite and Redis need not be created
+/// before they are used.
+pub(crate) async fn is_created(store: &str) -> Result<bool, Failure> {
+    match Kind::of(store)? {
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => connected(store, PostgresStore::is_created(store).await),
+        _ => Ok(true),
+    }
+}
+
 /// What a store is opened for.
 #[derive(Clone, Copy)]
 enum Use {
