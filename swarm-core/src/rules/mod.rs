@@ -75,7 +75,7 @@ pub use scoring::{
     ScoreBook, ScoreFigures, ScoreFilter, SessionScores, counted_outcome, scores,
 };
 pub use search::{MemoFilter, Needle, TakeFilter};
-pub use sessions::{Aggregation, Convocation, SessionChange, may_move_deadline};
+pub use sessions::{Aggregation, Convocation, SessionChange};
 pub use standing::Standing;
 pub use submission::{Draft, Submission};
 pub use warnings::{NamedMemo, Warning};
@@ -121,7 +121,7 @@ pub(crate) use self::{
     public_take::is_shown_sealed,
     refusal::MAX_SESSIONS_NAMED,
     schedule::{next_opening, next_state, open_windows, steps, windows_of},
-    sessions::{is_sealed_and_closed, may_move, without_early_look},
+    sessions::{is_sealed_and_closed, may_move, may_move_deadline, without_early_look},
     warnings::warnings,
     webhooks::{
         MAX_QUEUED_DELIVERIES, application_received, closing_delivery, entry_delivery,

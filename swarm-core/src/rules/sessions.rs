@@ -275,7 +275,7 @@ pub(crate) fn without_early_look(session: Arc<Session>) -> Arc<Session> {
 }
 
 /// Returns whether the deadline of a session may move at all: not once a blind session was opened.
-pub fn may_move_deadline(session: &Session) -> bool {
+pub(crate) fn may_move_deadline(session: &Session) -> bool {
     session.opened_at.is_none()
 }
 

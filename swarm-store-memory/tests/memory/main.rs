@@ -1,4 +1,4 @@
-//! All tests of the memory store, in one binary: each binary would be linked by itself.
+//! All tests of the memory store but those of spans, in one binary: each binary would be linked by itself.
 
 mod aggregation;
 mod backend;
@@ -17,6 +17,5 @@ mod mutants;
 mod schedule;
 mod signed_log;
 mod simulation;
-mod spans;
 mod tiles;
 mod witnesses;

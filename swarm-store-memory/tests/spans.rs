@@ -1,11 +1,12 @@
-//! The `tracing` spans of commits: every change has one, which says what it is.
-#![allow(clippy::unwrap_used, reason = "a test panics")]
+//! The `tracing` spans of commits: every change has one, which says what it is. In a process of its own: `tracing` may decide
+//! for good that nobody wants a span if a thread without a subscriber meets it first.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test panics")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use swarm_core::domain::{Actor, Contact, Seq, WebhookSecret, WebhookSettings};
+use swarm_core::domain::{Actor, Contact, Enrolment, Name, Seq, WebhookSecret, WebhookSettings};
 use swarm_core::service::LogQuery;
 use swarm_core::store::backend::{Backend, Operation, Outcome, Transaction};
 use swarm_core::store::{Caller, Interceptor, Result, Store, async_trait};
@@ -18,8 +19,6 @@ use tracing::{Instrument as _, Span, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::registry::LookupSpan;
-
-use crate::embedding::enrolment;
 
 /// A span: its name, its fields, and the names of the spans that it is in.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +86,11 @@ impl Spans {
     fn intercepted(&self, store: impl Into<Store>) -> Store {
         store.into().intercepted(Arc::new(self.clone()))
     }
+}
+
+fn enrolment(author: &Author) -> Enrolment {
+    let (name, contact) = (Name::parse("Ada").unwrap(), Contact::parse("customer 7").unwrap());
+    Enrolment::new(author.id.clone(), name, contact, author.key())
 }
 
 fn assert_spanned((op, tenant, span): &(Operation, TenantId, Seen)) {
