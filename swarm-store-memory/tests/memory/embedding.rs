@@ -17,7 +17,7 @@ async fn tenant() -> TestTenant {
     TestTenant::fresh(swarm_store_memory::MemoryStore::new()).await
 }
 
-fn enrolment(author: &Author) -> Enrolment {
+pub(crate) fn enrolment(author: &Author) -> Enrolment {
     let (name, contact) = (Name::parse("Ada").unwrap(), Contact::parse("customer 7").unwrap());
     Enrolment::new(author.id.clone(), name, contact, author.key())
 }
