@@ -83,7 +83,7 @@ pub use certificate::expiry_warning;
 #[cfg(feature = "warp")]
 pub use filters::{api, committee_api, site};
 pub use prometheus_client;
-pub use request::command::{Argument, ArgumentKind, Command};
+pub use request::command::{Argument, ArgumentKind, Command, FormPreview, FormTexts};
 pub use request::credential::Access;
 pub use request::{SiteService, body};
 pub use response::{Interrupted, ResponseBody};

@@ -62,7 +62,7 @@ pub use mail::{
     Attempt, MailText, MessageChange, QueuedMail, Reminder, StandardMailText, is_address,
 };
 pub use membership::{MemberChange, MemberRemoval};
-pub use next_step::{NextStep, StepAct, StepBy, next_step};
+pub use next_step::{NextStep, StepAct, StepBy};
 pub use policy::{PolicyKind, PolicyRefusal};
 pub use preflight::{Preflight, RosterNotice};
 pub use public_take::PublicTake;
@@ -116,7 +116,7 @@ pub(crate) use self::{
     log::{key_accepted, memo_shown, regime_put, signal_put},
     mail::reminder_due,
     membership::{enrol, expire, has_expired, update},
-    next_step::result_by,
+    next_step::{next_step, result_by},
     own_key::replace_own_key,
     public_take::is_shown_sealed,
     refusal::MAX_SESSIONS_NAMED,

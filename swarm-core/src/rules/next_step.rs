@@ -51,7 +51,11 @@ pub(crate) fn result_by(schedule: &Schedule, session: &Session) -> StepBy {
 }
 
 /// Returns what comes next for a session; `None` once it is published or voided.
-pub fn next_step(schedule: &Schedule, session: &Session, now: Timestamp) -> Option<NextStep> {
+pub(crate) fn next_step(
+    schedule: &Schedule,
+    session: &Session,
+    now: Timestamp,
+) -> Option<NextStep> {
     let entry = windows_of(schedule, session).into_iter().next().map(|window| window.entry);
     let steps = steps(session, entry);
     let by = |is_scheduled: bool| if is_scheduled { StepBy::Schedule } else { StepBy::Operator };

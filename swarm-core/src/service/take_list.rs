@@ -12,8 +12,8 @@ use crate::store::{Revisions, SessionTakes, TakeQuery};
 /// The most takes that are read for a page.
 const MAX_READ: usize = 1_000;
 
-/// The most takes of one read.
-const MAX_AT_ONCE: usize = 100;
+/// The most takes of one read, some megabytes of the longest.
+const MAX_AT_ONCE: usize = 50;
 
 /// A page of the list of takes.
 #[derive(Clone, Debug)]

@@ -36,11 +36,11 @@ pub struct Command {
     /// again.
     pub asks: &'static [CautionCode],
     /// What the console says of it.
-    pub(crate) form: FormTexts,
+    pub form: FormTexts,
     /// When the console shows first what would change.
-    pub(crate) preview: Preview,
+    pub preview: FormPreview,
     /// Whether the console asks for the token because of the cautions.
-    pub(crate) wants_proof: bool,
+    pub wants_proof: bool,
     /// The command that comes next.
     pub next: Option<&'static str>,
     /// The columns of the answer, where it is a row of a table.
@@ -53,22 +53,26 @@ pub struct Command {
 
 /// What the console says of a change.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FormTexts {
+#[non_exhaustive]
+pub struct FormTexts {
     /// The label of the button.
-    pub(crate) button: &'static str,
+    pub button: &'static str,
     /// The message after the change.
-    pub(crate) done: &'static str,
+    pub done: &'static str,
     /// Whether something is gone or void afterwards. Its button is never filled.
-    pub(crate) is_destructive: bool,
+    pub is_destructive: bool,
 }
 
 /// When the console shows first what would change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Preview {
+#[non_exhaustive]
+pub enum FormPreview {
+    /// At no time.
     #[default]
     Never,
     /// If there is a caution.
     Cautioned,
+    /// Each time.
     Always,
 }
 
@@ -182,7 +186,7 @@ impl Command {
             done_where: None,
             asks: &[],
             form: FormTexts::default(),
-            preview: Preview::Never,
+            preview: FormPreview::Never,
             wants_proof: true,
             next: None,
             row: None,
@@ -218,7 +222,7 @@ impl Command {
 
     /// Asks first if there is a caution with one of these codes, and shows what would change.
     pub(crate) fn asks(self, asks: &'static [CautionCode]) -> Self {
-        Self { asks, preview: Preview::Always, ..self }
+        Self { asks, preview: FormPreview::Always, ..self }
     }
 
     /// Asks for a yes alone in the console, not for the token.
@@ -238,7 +242,7 @@ impl Command {
     }
 
     /// Sets when the console shows first what would change.
-    pub(crate) fn shown_first(self, preview: Preview) -> Self {
+    pub(crate) fn shown_first(self, preview: FormPreview) -> Self {
         Self { preview, ..self }
     }
 

@@ -11,7 +11,7 @@ use swarm_core::wire::Problem::{
 };
 use swarm_core::{Error, Refusal, SessionId, TakeId, wire};
 
-use crate::request::command::{Command, Preview};
+use crate::request::command::{Command, FormPreview};
 use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
 use crate::request::extract::{Attributed, Fields, NoFields, Order};
@@ -130,7 +130,7 @@ pub(super) fn routes() -> Vec<Route> {
                         .below("memo")
                         .form("Retract", "The memo is retracted")
                         .destructive()
-                        .shown_first(Preview::Always),
+                        .shown_first(FormPreview::Always),
                 ),
         ]),
     ]

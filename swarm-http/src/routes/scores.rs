@@ -8,7 +8,7 @@ use swarm_core::{SessionId, wire};
 
 use super::sessions;
 use crate::request::RequestContext;
-use crate::request::command::Preview;
+use crate::request::command::FormPreview;
 use crate::request::credential::Access::Operator;
 use crate::request::extract::Attributed;
 use crate::request::route::{Parameter, Route, Section, Work, cached, post};
@@ -56,7 +56,7 @@ pub(super) fn routes() -> Vec<Route> {
                     )
                     .done_where("value", "none", "session {id} is not scored")
                     .form("Record the outcome", "The outcome is recorded")
-                    .shown_first(Preview::Always),
+                    .shown_first(FormPreview::Always),
                 ),
         ]),
     ]

@@ -17,7 +17,7 @@ use swarm_core::{
 };
 
 use crate::request::RequestContext;
-use crate::request::command::{Command, Preview};
+use crate::request::command::{Command, FormPreview};
 use crate::request::credential::Access::Operator;
 use crate::request::extract::Attributed;
 use crate::request::parameters::{MAX_PAGE, Page, number};
@@ -104,7 +104,7 @@ pub(super) fn routes() -> Vec<Route> {
                     .flag("stances", "stance")
                     .conflicts("practice", &["roster", "quorum"])
                     .form("Convene", "The session is convened")
-                    .shown_first(Preview::Cautioned)
+                    .shown_first(FormPreview::Cautioned)
                     .next("session brief {session.id}"),
                 ),
             patch(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}", amend)
@@ -128,7 +128,7 @@ pub(super) fn routes() -> Vec<Route> {
                         .only(&["windowClosesAt", "note"])
                         .placed(&["windowClosesAt"])
                         .asks(CautionCode::EARLY)
-                        .shown_first(Preview::Cautioned)
+                        .shown_first(FormPreview::Cautioned)
                         .form("Move the deadline", "The deadline is moved"),
                 )
                 .command(
@@ -138,7 +138,7 @@ pub(super) fn routes() -> Vec<Route> {
                         .only(&["quorum", "note"])
                         .placed(&["quorum"])
                         .form("Set the quorum", "The quorum is set")
-                        .shown_first(Preview::Cautioned),
+                        .shown_first(FormPreview::Cautioned),
                 )
                 .command(
                     of_session(
@@ -188,7 +188,7 @@ pub(super) fn routes() -> Vec<Route> {
                     of_session("publish", "12", "is published")
                         .help("Publish an aggregated session")
                         .form("Publish", "The session is published")
-                        .shown_first(Preview::Always)
+                        .shown_first(FormPreview::Always)
                         .fixed(&[("state", "\"published\"")])
                         .only(NOTE)
                         .next("session show {id}"),
@@ -219,7 +219,7 @@ pub(super) fn routes() -> Vec<Route> {
                     of_session("withdraw", "12 --note 'the wrong subject'", "is withdrawn")
                         .form("Withdraw the session", "The session is withdrawn")
                         .destructive()
-                        .shown_first(Preview::Always),
+                        .shown_first(FormPreview::Always),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster", freeze_roster)
                 .with(Work::Long)
@@ -236,7 +236,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .command(
                     of_session("roster", "12 Zoë Ada", "has its roster, which cannot be set again")
                         .form("Freeze the roster", "The roster is frozen")
-                        .shown_first(Preview::Cautioned),
+                        .shown_first(FormPreview::Cautioned),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/roster/excuse", excuse)
                 .with(Work::Long)

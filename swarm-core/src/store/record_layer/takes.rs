@@ -145,7 +145,7 @@ impl Records {
     }
 
     /// Up to `limit` takes with ids below `before`, by id in descending order, in one round trip: the latest revisions, or all.
-    /// Each with whether no other supersedes it. Fewer if they exceed 4 MiB, but at least one, if there is one.
+    /// Each with whether no other supersedes it. Without a limit of their size, which would be measured also of what is sealed.
     pub async fn takes_by_id(
         &self,
         before: Option<TakeId>,
@@ -157,7 +157,6 @@ impl Records {
             before: before.map(|id| id.0.into()),
             having: (revisions == Revisions::Latest).then_some(takes::CURRENT),
             limit,
-            bytes: 4 << 20,
             ..shown(Range::all(&takes::TABLE))
         };
         let mut found = self.read("takes by id", vec![Query::Rows(range)]).await?;

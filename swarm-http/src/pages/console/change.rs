@@ -23,7 +23,7 @@ use super::page_id::PageId;
 use super::pages;
 use crate::console::{Secret, Submission};
 use crate::request::RequestContext;
-use crate::request::command::Preview;
+use crate::request::command::FormPreview;
 use crate::response::{Answer, ApiError, Reply};
 use crate::token_attempts::Asker;
 
@@ -228,13 +228,13 @@ async fn apply(
     let body = bodies.first().cloned().unwrap_or(Json::Null);
     let (routes, preview) = (context.routes, act.preview(context.routes));
     let dry_run = match preview {
-        Preview::Never => None,
-        Preview::Cautioned | Preview::Always => {
+        FormPreview::Never => None,
+        FormPreview::Cautioned | FormPreview::Always => {
             Some(ok(context.call(act, sent, body, true).await)?)
         }
     };
     let is_shown_first =
-        |dry_run: &Answer| preview == Preview::Always || !dry_run.cautions.is_empty();
+        |dry_run: &Answer| preview == FormPreview::Always || !dry_run.cautions.is_empty();
     if let Some(dry_run) = dry_run.filter(is_shown_first) {
         let proof = match act.needs_proof(routes, &dry_run.cautions) {
             true => Some(Proof::of(act, context, session.as_deref()).await.map_err(refused)?),

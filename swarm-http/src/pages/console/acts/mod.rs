@@ -13,7 +13,7 @@ use swarm_core::rules::Caution;
 use super::body::Body;
 use super::form::FormData;
 use super::page_id::PageId;
-use crate::request::command::{Argument, ArgumentKind, Command, FormTexts, Preview};
+use crate::request::command::{Argument, ArgumentKind, Command, FormPreview, FormTexts};
 use crate::request::route::Route;
 
 pub(super) use committee::*;
@@ -218,8 +218,8 @@ impl Act {
     }
 
     /// When a page shows first what would change.
-    pub(super) fn preview(&self, routes: OperatorRoutes) -> Preview {
-        self.command(routes).map_or(Preview::Always, |command| command.preview)
+    pub(super) fn preview(&self, routes: OperatorRoutes) -> FormPreview {
+        self.command(routes).map_or(FormPreview::Always, |command| command.preview)
     }
 
     /// Whether something is asked because of a caution.
