@@ -239,7 +239,7 @@ fn within_window(session: &SessionTerms, now: Timestamp) -> Result<(), Refusal> 
 
 /// Returns whether a session with this deadline accepts first takes. Its state does not matter;
 /// without a deadline it always does.
-pub fn takes_may_come(deadline: Option<Timestamp>, now: Timestamp) -> bool {
+pub(crate) fn takes_may_come(deadline: Option<Timestamp>, now: Timestamp) -> bool {
     deadline.is_none_or(|deadline| now <= deadline)
 }
 

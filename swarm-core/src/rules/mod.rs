@@ -56,7 +56,7 @@ pub use challenge::{
     CHALLENGE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot, ProvenChallenge,
 };
 pub use facts::{Basis, MemberBasis, Versioned};
-pub use judge::{Filing, judge, takes_may_come};
+pub use judge::{Filing, judge};
 pub use log::Act;
 pub use mail::{
     Attempt, MailText, MessageChange, QueuedMail, Reminder, StandardMailText, is_address,
@@ -113,6 +113,7 @@ pub(crate) use self::{
     analysis::{counting_by_time, is_against},
     cautions::MAX_NAMED,
     erasure::{ERASED, memo_erased},
+    judge::takes_may_come,
     log::{key_accepted, memo_shown, regime_put, signal_put},
     mail::reminder_due,
     membership::{enrol, expire, has_expired, update},
