@@ -10,7 +10,7 @@
 //! log). They rely on these modules of [`proof`](crate::proof): `canonical`, `verify` and `ed25519` (signatures of
 //! members), `log_line` (the entry of a take), `tree`, `note`, `tlog_policy` and `checkpoint`; and on the rules that the service
 //! judges by: [`aggregate`](crate::rules::aggregate()), `may_move` and
-//! [`takes_may_come`](crate::rules::takes_may_come).
+//! `takes_may_come`.
 //!
 //! A finding *holds* or *fails*; it is *notable* where the rules allow what was done, but it changed the terms of takes or
 //! who counts; and it is *unproven* where the input does not show it.
