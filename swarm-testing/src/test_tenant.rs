@@ -20,10 +20,9 @@ use swarm_core::store::{
     ChallengeOffer, ChallengeSlot, Collection, Convocation, Countable, DeliveryChange,
     DeliveryQuery, Document, DocumentDraft, DocumentPage, DocumentQuery, Filed, LogPosition,
     MemberBasis, MemberChange, MemberQuery, MemberRemoval, MemberSaved, MemberTake,
-    MemberTakeQuery, MessageChange, MessageQuery, Put, Queued, QueuedMail, Records, Revisions,
-    Saved, SessionAuthors, SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery,
-    TakeContext, TakeMarks, TakeQuery, TreeChange, TreeState, Versioned, WebhookBasis,
-    WebhookChange,
+    MemberTakeQuery, MessageChange, MessageQuery, Put, Queued, QueuedMail, Records, Saved,
+    SessionAuthors, SessionChange, SessionQuery, SessionTakes, Store, SummaryQuery, TakeContext,
+    TakeMarks, TakeQuery, TreeChange, TreeState, Versioned, WebhookBasis, WebhookChange,
 };
 
 /// A test tenant. It has the methods of [`Records`] without their `Result`s (they panic on an error),
@@ -139,7 +138,6 @@ answers! {
     basis(query: &BasisQuery<'_>) -> Basis;
     file(filing: &Filing) -> Filed;
     take(id: TakeId) -> Option<TakeOnFile<StoredTake>>;
-    takes_by_id(before: Option<TakeId>, revisions: Revisions, limit: usize) -> Vec<(StoredTake, bool)>;
     take_context(id: TakeId) -> Option<TakeContext>;
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
     session_authors(session: SessionId) -> Option<SessionAuthors>;

@@ -2,18 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::numbered::Page;
+use super::numbered::{self, MAX_READ, Page};
 use super::{Error, Tenant};
 use crate::domain::json;
 use crate::domain::{SessionId, TakeId, TakeOnFile};
 use crate::rules::{PublicTake, TakeFilter};
-use crate::store::{Revisions, SessionTakes, TakeQuery};
-
-/// The most takes that are read for a page.
-const MAX_READ: usize = 1_000;
-
-/// The most takes of one read, some megabytes of the longest.
-const MAX_AT_ONCE: usize = 50;
+use crate::store::{SessionTakes, TakeQuery};
 
 /// A page of the list of takes.
 #[derive(Clone, Debug)]
@@ -52,33 +46,20 @@ impl Tenant {
         before: Option<TakeId>,
         limit: usize,
     ) -> Result<TakeListPage, Error> {
-        let revisions = if superseded { Revisions::All } else { Revisions::Latest };
-        let (mut page, mut next, mut left) = (Page::of(limit), before, MAX_READ);
-        while left > 0 {
-            // One more than the page has, to know whether there is another page.
-            let wanted = left.min(limit.saturating_add(1)).min(MAX_AT_ONCE);
-            let found = self.store.takes_by_id(next, revisions, wanted).await?;
-            if found.is_empty() {
-                return Ok(TakeListPage { takes: page.items, next_before: None });
-            }
-            left = left.saturating_sub(found.len());
-            for (take, is_latest) in found {
-                let id = take.id();
-                next = Some(id);
-                let take = PublicTake::of(&take);
-                if !filter.keeps(&take) {
-                    continue;
-                }
-                let superseded_by = match is_latest {
-                    true => None,
-                    false => self.store.take(id).await?.and_then(|on_file| on_file.superseded_by),
-                };
-                if !page.add(TakeOnFile { take, superseded_by }) {
-                    return Ok(page.full());
-                }
+        let exists = |id| async move { Ok(self.store.take(TakeId(id)).await?.is_some()) };
+        let end = numbered::end(before.map(|before| before.0), exists).await?;
+        let last = end.saturating_sub(MAX_READ).max(1);
+        let mut page = Page::of(limit);
+        for id in (last..end).rev() {
+            let found = self.store.take(TakeId(id)).await?;
+            let Some(TakeOnFile { take, superseded_by }) = found else { continue };
+            let take = PublicTake::of(&take);
+            let is_listed = (superseded || superseded_by.is_none()) && filter.keeps(&take);
+            if is_listed && !page.add(TakeOnFile { take, superseded_by }) {
+                return Ok(page.full());
             }
         }
-        Ok(TakeListPage { takes: page.items, next_before: next })
+        Ok(TakeListPage { takes: page.items, next_before: (last > 1).then_some(TakeId(last)) })
     }
 
     /// Returns what [`take_list`](Self::take_list) does, of the takes of one session, all of which are searched. There are none if

@@ -179,7 +179,6 @@ macro_rules! conformance_cases {
                 latest_takes_are_one_per_member
                 session_authors_are_listed_once
                 latest_take_pages_are_complete
-                takes_are_listed_by_id_across_sessions
                 take_context_has_revisions_and_neighbours
                 member_takes_are_the_latest_of_each_session
                 member_takes_say_whether_they_were_expected

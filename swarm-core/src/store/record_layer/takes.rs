@@ -144,27 +144,6 @@ impl Records {
         Ok(Some(TakeOnFile { take, superseded_by: superseded_by.map(TakeId) }))
     }
 
-    /// Up to `limit` takes with ids below `before`, by id in descending order, in one round trip: the latest revisions, or all.
-    /// Each with whether no other supersedes it. Without a limit of their size, which would be measured also of what is sealed.
-    pub async fn takes_by_id(
-        &self,
-        before: Option<TakeId>,
-        revisions: Revisions,
-        limit: usize,
-    ) -> Result<Vec<(StoredTake, bool)>> {
-        let range = Range {
-            is_descending: true,
-            before: before.map(|id| id.0.into()),
-            having: (revisions == Revisions::Latest).then_some(takes::CURRENT),
-            limit,
-            ..shown(Range::all(&takes::TABLE))
-        };
-        let mut found = self.read("takes by id", vec![Query::Rows(range)]).await?;
-        let takes: Outcome<_> =
-            found.rows().iter().map(|row| Ok((read(row)?, is_current(row)))).collect();
-        takes.map_err(found.corrupt())
-    }
-
     /// A take among those of its session, read at one position of the log.
     pub async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
         let neighbours = |is_descending| {
@@ -567,11 +546,6 @@ fn filed(row: &Row) -> Outcome<Arc<Take>> {
             withheld: None,
         }))
     })
-}
-
-/// Whether no other take supersedes it.
-fn is_current(row: &Row) -> bool {
-    row.columns.get(takes::CURRENT).and_then(Value::integer).is_some()
 }
 
 fn revision(row: &Row) -> Outcome<Revision> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::assertions::expect_eq;
 use crate::{TestTenant, odd_texts};
 use swarm_core::domain::{Roster, RosterEntry, SessionId, StoredTake, Take, TakeId};
-use swarm_core::store::{MemberTake, MemberTakeQuery, Revisions, Store, TakeContext, TakeQuery};
+use swarm_core::store::{MemberTake, MemberTakeQuery, Store, TakeContext, TakeQuery};
 
 pub async fn latest_takes_are_one_per_member(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
@@ -68,37 +68,6 @@ pub async fn latest_take_pages_are_complete(tenants: Store) {
     for (after, first) in [(1, 3), (2, 3), (4, 6), (u64::MAX, 0)] {
         let takes = page(&tenant, session.id, after, 1).await;
         expect_eq!(takes.first().map_or(0, |take| take.id.0), first);
-    }
-}
-
-pub async fn takes_are_listed_by_id_across_sessions(tenants: Store) {
-    let tenant = TestTenant::fresh(tenants).await;
-    expect_eq!(tenant.takes_by_id(None, Revisions::All, 9).await, []);
-    let [ada, grace] = [tenant.author("ada").await, tenant.author("grace").await];
-    let (session, other) = (tenant.convened("subject").await, tenant.convened("other").await);
-    let mut takes = Vec::new();
-    // The first and the third are superseded.
-    for (author, session) in
-        [(&ada, &session), (&ada, &other), (&grace, &other), (&ada, &session), (&grace, &other)]
-    {
-        let nonce = format!("nonce {}", takes.len());
-        takes.push(StoredTake::from(tenant.filed(author, session, &nonce).await));
-    }
-    let of = |ids: &[usize]| -> Vec<_> {
-        let is_latest = |id: usize| ![1, 3].contains(&id);
-        ids.iter().map(|id| (takes[id - 1].clone(), is_latest(*id))).collect()
-    };
-    for (before, revisions, limit, ids) in [
-        (None, Revisions::All, 9, &[5, 4, 3, 2, 1][..]),
-        (None, Revisions::Latest, 9, &[5, 4, 2]),
-        (None, Revisions::All, 2, &[5, 4]),
-        (Some(4), Revisions::All, 2, &[3, 2]),
-        (Some(4), Revisions::Latest, 2, &[2]),
-        (Some(1), Revisions::All, 9, &[]),
-        (Some(u64::MAX >> 1), Revisions::All, 1, &[5]),
-    ] {
-        let found = tenant.takes_by_id(before.map(TakeId), revisions, limit).await;
-        expect_eq!(found, of(ids), "before {before:?}, {limit} of {revisions:?}");
     }
 }
 
