@@ -78,31 +78,47 @@ impl<T: Form + Send + 'static> Extract for MemberOrder<T> {
     }
 }
 
-/// The body of an operator's request.
-pub(crate) struct Order<T>(pub(crate) T);
+/// Declares the bodies of the requests to one of the two interfaces' operators: one with the fields of a form, and one without
+/// fields. A broken rule is an `InvalidRequest` of that interface.
+macro_rules! orders {
+    ($refusal:ident, $(#[$of_order:meta])* $order:ident, $(#[$of_none:meta])* $none:ident) => {
+        $(#[$of_order])*
+        pub(crate) struct $order<T>(pub(crate) T);
 
-impl<T: Form + Send + 'static> Extract for Order<T> {
-    fn describe(route: Route) -> Route {
-        route.takes::<T>()
-    }
+        impl<T: Form + Send + 'static> Extract for $order<T> {
+            fn describe(route: Route) -> Route {
+                route.takes::<T>()
+            }
 
-    fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
-        Ok(request.object(T::read).map(Self).map_err(Refusal::InvalidRequest)?)
-    }
+            fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
+                Ok(request.object(T::read).map(Self).map_err($refusal::InvalidRequest)?)
+            }
+        }
+
+        $(#[$of_none])*
+        pub(crate) struct $none;
+
+        impl Extract for $none {
+            fn describe(route: Route) -> Route {
+                route.no_fields()
+            }
+
+            fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
+                Ok(request.object(|_| Ok(Self)).map_err($refusal::InvalidRequest)?)
+            }
+        }
+    };
 }
 
-/// The body of an operator's request that has no field.
-pub(crate) struct NoFields;
+pub(crate) use orders;
 
-impl Extract for NoFields {
-    fn describe(route: Route) -> Route {
-        route.no_fields()
-    }
-
-    fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
-        Ok(request.object(|_| Ok(Self)).map_err(Refusal::InvalidRequest)?)
-    }
-}
+orders!(
+    Refusal,
+    /// The body of an operator's request.
+    Order,
+    /// The body of an operator's request that has no field.
+    NoFields
+);
 
 /// The body of an operator's request with a note on it, and who sent it.
 pub(crate) struct Attributed<T>(pub(crate) T, pub(crate) Attribution);

@@ -22,6 +22,7 @@ use crate::request::RequestContext;
 use crate::request::body::MAX_PARSED_INLINE;
 use crate::request::command::Command;
 use crate::request::credential::Access::{CommitteeMember, CommitteeOperator};
+use crate::request::extract::orders;
 use crate::request::parameters::{MAX_PAGE, Page};
 use crate::request::route::{Extract, Parameter, Route, Section, Work, post, read, read_as};
 use crate::response::{Answer, ApiError, Reply, ok};
@@ -336,28 +337,10 @@ impl Extract for CommitteeMemberId {
     }
 }
 
-/// The body of a request of the committee's operator.
-pub(crate) struct CommitteeOrder<T>(pub(crate) T);
-
-impl<T: Form + Send + 'static> Extract for CommitteeOrder<T> {
-    fn describe(route: Route) -> Route {
-        route.takes::<T>()
-    }
-
-    fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
-        Ok(request.object(T::read).map(Self).map_err(CommitteeRefusal::InvalidRequest)?)
-    }
-}
-
-/// The body of a request of the committee's operator that has no field.
-pub(crate) struct NoCommitteeFields;
-
-impl Extract for NoCommitteeFields {
-    fn describe(route: Route) -> Route {
-        route.no_fields()
-    }
-
-    fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
-        Ok(request.object(|_| Ok(Self)).map_err(CommitteeRefusal::InvalidRequest)?)
-    }
-}
+orders!(
+    CommitteeRefusal,
+    /// The body of a request of the committee's operator.
+    CommitteeOrder,
+    /// The body of a request of the committee's operator that has no field.
+    NoCommitteeFields
+);
