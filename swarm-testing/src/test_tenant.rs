@@ -138,6 +138,7 @@ answers! {
     basis(query: &BasisQuery<'_>) -> Basis;
     file(filing: &Filing) -> Filed;
     take(id: TakeId) -> Option<TakeOnFile<StoredTake>>;
+    last_take() -> TakeId;
     take_context(id: TakeId) -> Option<TakeContext>;
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
     session_authors(session: SessionId) -> Option<SessionAuthors>;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::numbered::{self, MAX_READ, Page};
+use super::numbered::{MAX_READ, Page};
 use super::{Error, Tenant};
 use crate::domain::json;
 use crate::domain::{SessionId, TakeId, TakeOnFile};
@@ -46,8 +46,8 @@ impl Tenant {
         before: Option<TakeId>,
         limit: usize,
     ) -> Result<TakeListPage, Error> {
-        let exists = |id| async move { Ok(self.store.take(TakeId(id)).await?.is_some()) };
-        let end = numbered::end(before.map(|before| before.0), exists).await?;
+        let newest = self.store.last_take().await?;
+        let end = before.map_or(u64::MAX, |before| before.0).min(newest.0.saturating_add(1));
         let last = end.saturating_sub(MAX_READ).max(1);
         let mut page = Page::of(limit);
         for id in (last..end).rev() {

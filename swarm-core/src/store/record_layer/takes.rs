@@ -144,6 +144,12 @@ impl Records {
         Ok(Some(TakeOnFile { take, superseded_by: superseded_by.map(TakeId) }))
     }
 
+    /// The id of the last take that was filed; 0 if there is none. The ids are those from 1 to it.
+    pub async fn last_take(&self) -> Result<TakeId> {
+        let mut found = self.read("last take", vec![Query::Sequence(TAKES)]).await?;
+        Ok(TakeId(found.number()))
+    }
+
     /// A take among those of its session, read at one position of the log.
     pub async fn take_context(&self, id: TakeId) -> Result<Option<TakeContext>> {
         let neighbours = |is_descending| {

@@ -146,6 +146,7 @@ pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Store) {
     let authors = [tenant.author("ada").await, tenant.author("grace").await];
     let sessions = [tenant.convened("subject").await, tenant.convened("other").await];
     let mut takes = Vec::new();
+    expect_eq!(tenant.last_take().await, TakeId(0));
     for revision in 1..=5 {
         for author in &authors {
             for session in &sessions {
@@ -153,6 +154,7 @@ pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Store) {
                 let take = tenant.filed(author, session, &nonce).await;
                 let facts = tenant.facts(author, &author.submission(session, &nonce)).await;
                 expect_eq!((take.revision.get(), facts.latest), (revision, Some(take.revision)));
+                expect_eq!(tenant.last_take().await, take.id);
                 takes.push(take);
             }
         }
