@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::takes_may_come;
 use crate::domain::{MemberId, Session, SessionState, Timestamp};
 
-/// What a caution is about.
+/// The kind of a caution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CautionCode {
@@ -58,7 +58,7 @@ impl Serialize for CautionCode {
 /// A caution: a code, and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Caution {
-    /// What it is about.
+    /// The kind of the caution.
     pub code: CautionCode,
     /// What happens, on one line.
     pub message: String,

@@ -2,9 +2,8 @@
 //! says of it (MANUAL.md, 14).
 //!
 //! A command is declared in the row of its route, so that an act of operators gets its verb and its form where it gets its
-//! path. Its
-//! arguments are the parameters of the path and the fields of the body, as the schema of the body describes them; the row says
-//! only what is different. The texts are templates, in which `{name}` stands for an argument, or for a member of the answer.
+//! path. Its arguments are the parameters of the path and the fields of the body, as the schema of the body describes them;
+//! the row says only what is different. The texts are templates, in which `{name}` stands for an argument, or for a member of the answer.
 
 use swarm_core::domain::Method;
 use swarm_core::json::{Json, Object};

@@ -35,7 +35,7 @@ fn write(path: PathBuf, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// The number of items of each list, as the demo has them: in answers with as many items as there may be.
+/// Reads each list of the demo to its end, in the longest pages. Returns the number of items of each, by operation.
 fn read_whole(client: &Client) -> Value {
     let count = |(operation, path, list): (&str, &str, &str)| {
         let (mut items, mut address) = (0, Some(format!("{path}?limit=500")));

@@ -130,7 +130,7 @@ Sample data: a year of sessions, {} members. Open:
   http://{server}/swarm/takes/{first}   the first revision of it
   http://{server}/swarm/sessions/{sealed}   a blind session, its takes sealed
   http://{server}/swarm/sessions/{opened}   one whose takes were opened
-  http://{server}/swarm/sessions/{without_roster}   a session without a roster: whoever joins now may file in it
+  http://{server}/swarm/sessions/{without_roster}   an open session without a roster: any member may file in it
   http://{server}/swarm/sessions/{practice}   a practice session: it counts for nothing
   http://{server}/api/swarm/open-session   the open session, as JSON
 
