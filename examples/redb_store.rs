@@ -18,11 +18,11 @@ use redb::{
     Database, ReadTransaction, ReadableDatabase as _, ReadableTable, TableDefinition,
     WriteTransaction,
 };
-use swarm_core::domain::{AdminTokenHash, Seq, Version};
+use swarm_core::domain::{AdminTokenHash, Version};
 use swarm_core::store::backend::engine::{self, Scan, Tables, TablesMut};
 use swarm_core::store::backend::{
-    Backend, Body, CommitId, Decision, Entries, Entry, Head, Item, LOG, Load, Operation, Outcome,
-    PartSet, Query, Reading, Row, Snapshot, Table, Transaction, Value, key_of,
+    Backend, Body, Decision, Item, Load, Operation, Outcome, PartSet, Query, Reading, Row,
+    Snapshot, Table, Transaction, Value, key_of,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError, TABLES, async_trait};
 use swarm_core::{Committees, Store, Swarm, SystemEntropy, TenantId, Timestamp};
@@ -39,8 +39,6 @@ use tokio::task::spawn_blocking;
 /// | `row` | table, "" | primary key | version, columns |
 /// | `row` | table, index | columns of the index, primary key | the same |
 /// | `part` | table, part | primary key | the text, apart: a read that does not want it leaves it on the disk |
-/// | `sequence` | name | | number |
-/// | `log` | | | number of the log |
 const DATA: TableDefinition<'_, Key, List> = TableDefinition::new("swarm");
 
 type Key = (&'static str, &'static [u8]);
@@ -54,12 +52,6 @@ fn key(kind: &str, names: &[&str], values: &[Value]) -> Vec<u8> {
     let mut key = key_of(&[Value::from(kind)]);
     names.iter().for_each(|name| Value::from(*name).append_to(&mut key));
     values.iter().for_each(|value| value.append_to(&mut key));
-    key
-}
-
-/// Returns the end of the keys that begin with this one: no value begins with this byte.
-fn end(mut key: Vec<u8>) -> Vec<u8> {
-    key.push(u8::MAX);
     key
 }
 
@@ -119,21 +111,13 @@ impl<T: ReadableTable<Key, List>> TenantTables<'_, T> {
         }
         Ok(Row { version, columns: columns.into(), body: Body::of_texts(texts) })
     }
-
-    /// Returns whether the tenant has records other than transient ones. A number that it has used counts as one.
-    fn is_used(&self) -> Result<bool> {
-        let tables = TABLES.iter().copied().chain([&LOG]).filter(|table| !table.is_transient);
-        let rows = tables.map(|table| key("row", &[table.name, ""], &[]));
-        for first in rows.chain([key("sequence", &[], &[])]) {
-            if self.range(&first, &end(first.clone()))?.next().transpose()?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
 }
 
 impl<T: ReadableTable<Key, List>> Tables for TenantTables<'_, T> {
+    fn declared(&self) -> &[&'static Table] {
+        TABLES
+    }
+
     fn row(&self, table: &'static Table, key: &[Value], parts: PartSet) -> Result<Option<Row>> {
         let list = self.get(&self::key("row", &[table.name, ""], key))?;
         list.map(|list| self.row_of(table, &list, parts)).transpose()
@@ -151,43 +135,6 @@ impl<T: ReadableTable<Key, List>> Tables for TenantTables<'_, T> {
             }
         }
         Ok(())
-    }
-
-    fn sequence(&self, name: &str) -> Result<u64> {
-        let list = self.get(&key("sequence", &[name], &[]))?;
-        Ok(list.and_then(|list| number(list.first()?)).unwrap_or(0))
-    }
-
-    fn head(&self) -> Result<Head> {
-        let log = self.get(&key("log", &[], &[]))?;
-        let log = log.and_then(|list| number(list.first()?)).unwrap_or(1);
-        let first = key("row", &[LOG.name, ""], &[]);
-        let Some(last) = self.range(&first, &end(first.clone()))?.next_back().transpose()? else {
-            return Ok(Head { log, ..Head::default() });
-        };
-        let last = valid(Entry::of_row(self.row_of(&LOG, &last, PartSet::NONE)?, TABLES))?;
-        Ok(Head { log, size: last.seq, at: Some(last.at), commit: Some(last.commit) })
-    }
-
-    fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>> {
-        let row = self.row(&LOG, &[seq.0.into()], PartSet::NONE)?;
-        row.map(|row| Ok(valid(Entry::of_row(row, TABLES))?.commit)).transpose()
-    }
-
-    fn entries(&self, entries: &Entries) -> Result<Vec<Entry>> {
-        let topic = entries.topic.map(Value::Integer);
-        let (index, prefix) = (topic.as_ref().map(|_| 0), topic.as_slice());
-        let (after, parts) = (Some(&entries.after.0.into()), PartSet::ALL);
-        let (before, is_descending) = (None, false);
-        let scan = Scan { table: &LOG, index, prefix, after, before, is_descending, parts };
-        let mut read = Vec::new();
-        self.scan(&scan, &mut |row| {
-            if read.len() < entries.limit {
-                read.push(valid(Entry::of_row(row, TABLES))?);
-            }
-            Ok(read.len() < entries.limit)
-        })?;
-        Ok(read)
     }
 }
 
@@ -240,15 +187,6 @@ impl TablesMut for TenantTables<'_, redb::Table<'_, Key, List>> {
             self.delete(&key("part", &[table.name, part], old.key(table)))?;
         }
         self.delete_columns(table, old)
-    }
-
-    fn set_sequence(&mut self, name: &'static str, number: u64) -> Result<()> {
-        self.put(&key("sequence", &[name], &[]), &[number.into()])
-    }
-
-    fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()> {
-        self.put(&key("log", &[], &[]), &[log.into()])?;
-        entries.into_iter().try_for_each(|entry| self.insert(&LOG, entry.into_row()))
     }
 }
 
@@ -353,7 +291,7 @@ impl Backend for RedbBackend {
                 let mut keys = data.range((&*first, &[][..])..).map_err(failed)?;
                 let Some(found) = keys.next() else { return Ok(used) };
                 let tenant = found.map_err(failed)?.0.value().0.to_owned();
-                if (TenantTables { tenant: &tenant, data }).is_used()? {
+                if engine::is_used(&TenantTables { tenant: &tenant, data })? {
                     used.push(valid(TenantId::parse(&*tenant).ok())?);
                 }
                 // The lowest text after this one.
@@ -424,7 +362,7 @@ impl Load for Loading {
             for (tenant, items) in tenants {
                 let data = database.open_table(DATA).map_err(failed)?;
                 let mut tables = TenantTables { tenant: tenant.as_str(), data };
-                if tables.is_used()? {
+                if engine::is_used(&tables)? {
                     return Ok((Some(tenant.clone()), false));
                 }
                 for item in items {

@@ -13,7 +13,7 @@ const APPLICATION: i32 = 0x7377_726d;
 const UNRELEASED_APPLICATION: i32 = 0x5377_726d;
 
 /// The number of the layout that this program reads and writes.
-const LAYOUT: i32 = 5;
+const LAYOUT: i32 = 6;
 
 /// Creates the schema in an empty file, in one transaction. Writes nothing to a file that has it: on a full disk, such a
 /// file is still opened, and read.

@@ -7,39 +7,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use swarm_core::store::backend::engine::Scan;
-use swarm_core::store::backend::{ColumnKind, Index, PartSet, Table, Veil};
+use swarm_core::store::backend::{ColumnKind, Index, LOG, PartSet, SEQUENCES, Table, Veil};
 
-/// The tables that every file has beside the declared ones.
-const LOG: &str = "
-CREATE TABLE log (
-  tenant TEXT NOT NULL,
-  seq INTEGER NOT NULL,
-  at INTEGER NOT NULL, -- milliseconds since 1970
-  commit_id BLOB NOT NULL,
-  topic INTEGER, -- what the entry is about
-  assigned INTEGER, -- a number that the commit assigned
-  refers TEXT, -- the table of the record that the entry refers to
-  record INTEGER, -- the key of that record
-  entry TEXT,
-  PRIMARY KEY (tenant, seq)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX log_by_topic ON log (tenant, topic, seq) WHERE topic IS NOT NULL;
-
--- The number of a tenant's current log; 1 if there is no row. Another log begins when an operator accepts
--- a file that went back.
-CREATE TABLE logs (
-  tenant TEXT NOT NULL PRIMARY KEY,
-  number INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- The last number of each sequence, or its sum.
-CREATE TABLE sequences (
-  tenant TEXT NOT NULL,
-  name TEXT NOT NULL,
-  number INTEGER NOT NULL,
-  PRIMARY KEY (tenant, name)
-) STRICT, WITHOUT ROWID;
-";
+/// The tables that every file has beside the declared ones. Their records are short, and kept in the order of the key.
+static OWN: [&Table; 2] = [&LOG, &SEQUENCES];
 
 /// The declared tables, and the statements on them, each generated once.
 pub(crate) struct Statements {
@@ -97,38 +68,27 @@ impl Statements {
 
     /// The statements that create the schema.
     pub(crate) fn schema(&self) -> String {
-        self.tables.iter().fold(LOG.to_owned(), |schema, table| schema + &definition(table))
+        let own = OWN.map(|table| definition(table, "STRICT, WITHOUT ROWID"));
+        let declared = self.tables.iter().map(|table| definition(table, "STRICT"));
+        own.into_iter().chain(declared).collect()
     }
 
     /// Selects the tenants that have records other than transient ones, by id.
     pub(crate) fn tenants(&self) -> String {
-        let tables = self.lasting_tables().map(|name| format!("SELECT tenant FROM \"{name}\""));
-        tables.collect::<Vec<_>>().join(" UNION ") + " ORDER BY tenant"
-    }
-
-    /// Selects a row if the tenant has records other than transient ones.
-    pub(crate) fn is_used(&self) -> String {
-        let tables = self.lasting_tables();
-        let tables =
-            tables.map(|name| format!("EXISTS (SELECT 1 FROM \"{name}\" WHERE tenant = ?1)"));
-        "SELECT 1 WHERE ".to_owned() + &tables.collect::<Vec<_>>().join(" OR ")
+        let lasting = OWN.iter().chain(self.tables).filter(|table| !table.is_transient);
+        let select = |table: &&Table| format!("SELECT tenant FROM \"{}\"", table.name);
+        lasting.map(select).collect::<Vec<_>>().join(" UNION ") + " ORDER BY tenant"
     }
 
     /// Deletes all that a tenant has, a statement for each table.
     pub(crate) fn removals(&self) -> Vec<String> {
-        let own = ["log", "logs", "sequences"].into_iter();
-        let tables = own.chain(self.tables.iter().map(|table| table.name));
-        tables.map(|name| format!("DELETE FROM \"{name}\" WHERE tenant = ?1")).collect()
-    }
-
-    fn lasting_tables(&self) -> impl Iterator<Item = &'static str> {
-        let declared = self.tables.iter().filter(|table| !table.is_transient);
-        ["log", "sequences"].into_iter().chain(declared.map(|table| table.name))
+        let delete = |table: &&Table| format!("DELETE FROM \"{}\" WHERE tenant = ?1", table.name);
+        OWN.iter().chain(self.tables).map(delete).collect()
     }
 }
 
-/// The statements that create a table and its indexes.
-fn definition(table: &Table) -> String {
+/// The statements that create a table, with these options, and its indexes.
+fn definition(table: &Table, options: &str) -> String {
     let mut columns = vec!["tenant TEXT NOT NULL".to_owned()];
     for (position, column) in table.columns.iter().enumerate() {
         let kind = match column.kind {
@@ -144,7 +104,7 @@ fn definition(table: &Table) -> String {
     let key = list(table, 0..table.key);
     columns.push(format!("PRIMARY KEY (tenant, {key})"));
     let (name, columns) = (table.name, columns.join(",\n  "));
-    let mut text = format!("\nCREATE TABLE \"{name}\" (\n  {columns}\n) STRICT;\n");
+    let mut text = format!("\nCREATE TABLE \"{name}\" (\n  {columns}\n) {options};\n");
     for (position, index) in table.indexes.iter().enumerate() {
         let unique = if index.is_unique { "UNIQUE " } else { "" };
         let columns = list(table, ordered(table, Some(position)));

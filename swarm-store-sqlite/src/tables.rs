@@ -4,13 +4,11 @@ use std::borrow::Cow;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
-use swarm_core::domain::{Seq, Version};
+use swarm_core::TenantId;
+use swarm_core::domain::Version;
 use swarm_core::store::Result;
 use swarm_core::store::backend::engine::{Scan, Tables, TablesMut};
-use swarm_core::store::backend::{
-    Body, CommitId, Entries, Entry, Head, PartSet, Reference, Row, Table, Value,
-};
-use swarm_core::{TenantId, Timestamp};
+use swarm_core::store::backend::{Body, PartSet, Row, Table, Value};
 
 use crate::failure::{Failure, Outcome};
 use crate::sql::{Extent, Statement, Statements};
@@ -29,11 +27,6 @@ impl<'a> TenantTables<'a> {
         tenant: &'a TenantId,
     ) -> Self {
         Self { db, statements, tenant: tenant.as_str() }
-    }
-
-    /// Whether the tenant has records other than transient ones.
-    pub(crate) fn is_used(&self) -> Outcome<bool> {
-        Ok(self.first(&self.statements.is_used(), [], |_| Ok(()))?.is_some())
     }
 
     /// Passes each row that a statement finds to a function, until it returns false. `?1` is the tenant; the values are those of
@@ -115,53 +108,15 @@ impl<'a> TenantTables<'a> {
         let values = row.columns.iter().take(table.key).chain(value).map(bindable);
         self.run(&self.statements.text(table, statement), values)
     }
-
-    fn entry(&self, row: &rusqlite::Row<'_>) -> Outcome<Entry> {
-        let reference = match text(row, 5)? {
-            None => None,
-            Some(name) => {
-                let table = self.statements.tables.iter().find(|table| *table.name == *name);
-                let table =
-                    *table.ok_or_else(|| Failure::corrupt("an entry refers to no table"))?;
-                Some(Reference { table, key: unsigned(row.get(6)?)?, row: None })
-            }
-        };
-        Ok(Entry {
-            seq: Seq(unsigned(row.get(0)?)?),
-            at: timestamp(row.get(1)?)?,
-            commit: CommitId(row.get(2)?),
-            topic: row.get(3)?,
-            assigned: row.get::<_, Option<i64>>(4)?.map(unsigned).transpose()?,
-            reference,
-            body: Body::of_texts(vec![text(row, 7)?]),
-        })
-    }
-
-    fn append_entry(&self, entry: &Entry) -> Outcome<()> {
-        const APPEND: &str = "INSERT INTO log VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        let Entry { seq, at, commit, topic, assigned, reference, body } = entry;
-        let reference = reference.as_ref();
-        self.run(
-            APPEND,
-            [
-                number(seq.0),
-                ValueRef::Integer(at.millis()),
-                ValueRef::Blob(&commit.0),
-                topic.map_or(ValueRef::Null, ValueRef::Integer),
-                assigned.map_or(ValueRef::Null, number),
-                reference.map(|it| it.table.name).into(),
-                reference.map_or(ValueRef::Null, |it| number(it.key)),
-                body.part(0).as_deref().into(),
-            ],
-        )
-    }
 }
 
 impl Tables for TenantTables<'_> {
+    fn declared(&self) -> &[&'static Table] {
+        self.statements.tables
+    }
+
     fn row(&self, table: &'static Table, key: &[Value], parts: PartSet) -> Result<Option<Row>> {
-        let (after, before) = (None, None);
-        let scan =
-            Scan { table, index: None, prefix: key, after, before, is_descending: false, parts };
+        let scan = Scan { prefix: key, parts, ..Scan::all(table) };
         let mut found = None;
         self.select(&scan, &mut |row| {
             found = Some(row);
@@ -183,52 +138,6 @@ impl Tables for TenantTables<'_> {
         let counted = self.first(&sql, values, |row| unsigned(row.get(0)?))?;
         Ok(usize::try_from(counted.unwrap_or(0)).unwrap_or(usize::MAX))
     }
-
-    fn sequence(&self, name: &str) -> Result<u64> {
-        const LAST: &str = "SELECT number FROM sequences WHERE tenant = ?1 AND name = ?2";
-        let last = self.first(LAST, [name.into()], |row| unsigned(row.get(0)?))?;
-        Ok(last.unwrap_or(0))
-    }
-
-    fn head(&self) -> Result<Head> {
-        const LAST: &str = "SELECT seq, at, commit_id FROM log
-            WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
-        const NUMBER: &str = "SELECT number FROM logs WHERE tenant = ?1";
-        let number = self.first(NUMBER, [], |row| unsigned(row.get(0)?))?;
-        let last = self.first(LAST, [], |row| {
-            Ok((Seq(unsigned(row.get(0)?)?), timestamp(row.get(1)?)?, CommitId(row.get(2)?)))
-        })?;
-        let log = number.unwrap_or(1);
-        Ok(match last {
-            Some((size, at, commit)) => Head { log, size, at: Some(at), commit: Some(commit) },
-            None => Head { log, ..Head::default() },
-        })
-    }
-
-    fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>> {
-        const COMMIT: &str = "SELECT commit_id FROM log WHERE tenant = ?1 AND seq = ?2";
-        Ok(self.first(COMMIT, [number(seq.0)], |row| Ok(CommitId(row.get(0)?)))?)
-    }
-
-    fn entries(&self, entries: &Entries) -> Result<Vec<Entry>> {
-        const ALL: &str =
-            "SELECT seq, at, commit_id, topic, assigned, refers, record, entry FROM log
-            WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-        // The index is named because the planner would read the whole log, which is in order.
-        const ABOUT: &str =
-            "SELECT seq, at, commit_id, topic, assigned, refers, record, entry FROM log
-            INDEXED BY log_by_topic
-            WHERE tenant = ?1 AND seq > ?2 AND topic = ?4 ORDER BY seq LIMIT ?3";
-        let limit = i64::try_from(entries.limit).unwrap_or(i64::MAX);
-        let values = [number(entries.after.0), ValueRef::Integer(limit)];
-        let values = values.into_iter().chain(entries.topic.map(ValueRef::Integer));
-        let mut found = Vec::new();
-        self.each(if entries.topic.is_some() { ABOUT } else { ALL }, values, |row| {
-            found.push(self.entry(row)?);
-            Ok(true)
-        })?;
-        Ok(found)
-    }
 }
 
 impl TablesMut for TenantTables<'_> {
@@ -246,21 +155,6 @@ impl TablesMut for TenantTables<'_> {
 
     fn remove(&mut self, table: &'static Table, old: &Row) -> Result<()> {
         Ok(self.change(table, Statement::Remove, old, None)?)
-    }
-
-    fn set_sequence(&mut self, name: &'static str, last: u64) -> Result<()> {
-        const SET: &str = "INSERT INTO sequences VALUES (?1, ?2, ?3)
-            ON CONFLICT DO UPDATE SET number = excluded.number";
-        Ok(self.run(SET, [name.into(), number(last)])?)
-    }
-
-    fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()> {
-        const NUMBER: &str = "INSERT INTO logs VALUES (?1, ?2)
-            ON CONFLICT DO UPDATE SET number = excluded.number WHERE number <> excluded.number";
-        if log > 1 {
-            self.run(NUMBER, [number(log)])?;
-        }
-        Ok(entries.iter().try_for_each(|entry| self.append_entry(entry))?)
     }
 }
 
@@ -315,9 +209,4 @@ fn number(number: u64) -> ValueRef<'static> {
 
 fn unsigned(number: i64) -> Outcome<u64> {
     u64::try_from(number).map_err(|_| Failure::corrupt("a negative number"))
-}
-
-/// A time in milliseconds since 1970.
-fn timestamp(millis: i64) -> Outcome<Timestamp> {
-    Timestamp::from_millis(millis).ok_or_else(|| Failure::corrupt("no moment"))
 }

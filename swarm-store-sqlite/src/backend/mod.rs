@@ -239,7 +239,7 @@ impl Load for OpenLoad {
         let (statements, written) = (Arc::clone(&self.statements), tenant.clone());
         let is_free = readers::ask(&self.jobs, move |db| {
             let mut tables = TenantTables::new(db, &statements, &written);
-            if is_first && tables.is_used()? {
+            if is_first && engine::is_used(&tables)? {
                 return Ok(false);
             }
             for item in items {

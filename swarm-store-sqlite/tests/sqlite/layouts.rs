@@ -16,7 +16,7 @@ use swarm_testing::{ManualClock, TestTenant, challenge, log_scenario, moment};
 use tempfile::TempDir;
 
 /// The number of the layout.
-const LAYOUT: i64 = 5;
+const LAYOUT: i64 = 6;
 
 /// The application id of files of this store.
 const APPLICATION: i64 = 0x7377_726d;
@@ -79,7 +79,8 @@ fn files_of_other_programs_are_refused_and_unchanged() {
 #[test]
 fn files_of_other_layouts_are_refused_and_unchanged() {
     for (application, layout, named) in [
-        (*b"swrm", 6, "6"),
+        (*b"swrm", 7, "7"),
+        (*b"swrm", 5, "5"),
         (*b"swrm", 2, "2"),
         (*b"swrm", 1, "1"),
         (*b"swrm", 0, "0"),

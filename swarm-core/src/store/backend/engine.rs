@@ -6,14 +6,19 @@
 use crate::domain::{Seq, Timestamp, Version};
 use crate::store::{Result, StoreError, time_of_commit, time_of_read};
 
+use super::own_tables::LOG_NUMBER;
 use super::{
-    Answer, Append, Assigned, Check, CommitId, Decision, Entries, Entry, Head, Item, Kind, Outcome,
-    PartSet, Query, Range, Reading, Reference, Row, Table, Term, Transaction, Value, Write,
-    key_length,
+    Answer, Append, Assigned, Body, Check, CommitId, Decision, Entries, Entry, Head, Item, Kind,
+    LOG, Outcome, PartSet, Query, Range, Reading, Reference, Row, SEQUENCES, Table, Term,
+    Transaction, Value, Write, key_length,
 };
 
-/// The records of a tenant in one consistent state.
+/// The records of a tenant in one consistent state. The log and the sequences are the tables [`LOG`] and [`SEQUENCES`], which
+/// every backend has beside the declared ones; one that keeps them otherwise has methods of its own for them.
 pub trait Tables {
+    /// Returns the declared tables, which entries of the log refer to.
+    fn declared(&self) -> &[&'static Table];
+
     /// Returns the record with this key.
     ///
     /// # Errors
@@ -45,25 +50,80 @@ pub trait Tables {
     ///
     /// # Errors
     /// As [`row`](Self::row).
-    fn sequence(&self, name: &str) -> Result<u64>;
+    fn sequence(&self, name: &str) -> Result<u64> {
+        let row = self.row(&SEQUENCES, &[name.into()], PartSet::NONE)?;
+        let number = row.and_then(|row| row.columns.last()?.integer());
+        Ok(number.and_then(|number| u64::try_from(number).ok()).unwrap_or(0))
+    }
 
     /// Returns the end of the log.
     ///
     /// # Errors
     /// As [`row`](Self::row).
-    fn head(&self) -> Result<Head>;
+    fn head(&self) -> Result<Head> {
+        let (log, mut last) = (self.sequence(LOG_NUMBER)?.max(1), None);
+        let newest = Scan { is_descending: true, ..Scan::all(&LOG) };
+        self.scan(&newest, &mut |row| {
+            last = Some(entry(self.declared(), row)?);
+            Ok(false)
+        })?;
+        Ok(match last {
+            Some(Entry { seq: size, at, commit, .. }) => {
+                Head { log, size, at: Some(at), commit: Some(commit) }
+            }
+            None => Head { log, ..Head::default() },
+        })
+    }
 
     /// Returns the commit that appended the entry with this number.
     ///
     /// # Errors
     /// As [`row`](Self::row).
-    fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>>;
+    fn commit_of(&self, seq: Seq) -> Result<Option<CommitId>> {
+        let row = self.row(&LOG, &[seq.0.into()], PartSet::NONE)?;
+        row.map(|row| Ok(entry(self.declared(), row)?.commit)).transpose()
+    }
 
     /// Returns entries of the log. The records that they refer to are not read.
     ///
     /// # Errors
     /// As [`row`](Self::row).
-    fn entries(&self, entries: &Entries) -> Result<Vec<Entry>>;
+    fn entries(&self, entries: &Entries) -> Result<Vec<Entry>> {
+        let topic = entries.topic.map(Value::Integer);
+        let (index, prefix) = (topic.as_ref().map(|_| 0), topic.as_slice());
+        let after = Value::from(entries.after.0);
+        let range =
+            Scan { index, prefix, after: Some(&after), parts: PartSet::ALL, ..Scan::all(&LOG) };
+        let mut found = Vec::new();
+        if entries.limit > 0 {
+            self.scan(&range, &mut |row| {
+                found.push(entry(self.declared(), row)?);
+                Ok(found.len() < entries.limit)
+            })?;
+        }
+        Ok(found)
+    }
+}
+
+fn entry(tables: &[&'static Table], row: Row) -> Result<Entry> {
+    let entry = Entry::of_row(row, tables);
+    entry.ok_or_else(|| StoreError::corrupt("log", "an invalid entry"))
+}
+
+/// Returns whether the tenant has records other than transient ones, entries of the log, or sequences.
+///
+/// # Errors
+/// The errors of the tables.
+pub fn is_used(tables: &impl Tables) -> Result<bool> {
+    let lasting = tables.declared().iter().copied().filter(|table| !table.is_transient);
+    let mut is_used = false;
+    for table in lasting.chain([&LOG, &SEQUENCES]) {
+        tables.scan(&Scan::all(table), &mut |_| {
+            is_used = true;
+            Ok(false)
+        })?;
+    }
+    Ok(is_used)
 }
 
 /// The records of a tenant in a transaction of the store, which is undone after an error.
@@ -100,13 +160,26 @@ pub trait TablesMut: Tables {
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    fn set_sequence(&mut self, name: &'static str, number: u64) -> Result<()>;
+    fn set_sequence(&mut self, name: &'static str, number: u64) -> Result<()> {
+        match self.row(&SEQUENCES, &[name.into()], PartSet::NONE)? {
+            Some(old) => self.set(&SEQUENCES, &old, 1, number.into()),
+            None => {
+                let columns = [name.into(), number.into()].into();
+                self.insert(&SEQUENCES, Row { version: Version(1), columns, body: Body::empty() })
+            }
+        }
+    }
 
     /// Appends entries to the log, with consecutive numbers after its last one. `log` is the number of the log.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()>;
+    fn append(&mut self, log: u64, entries: Vec<Entry>) -> Result<()> {
+        if log > 1 {
+            self.set_sequence(LOG_NUMBER, log)?;
+        }
+        entries.into_iter().try_for_each(|entry| self.insert(&LOG, entry.into_row()))
+    }
 }
 
 /// A range with values in place of terms.
@@ -150,6 +223,12 @@ impl Bounds {
 }
 
 impl Scan<'_> {
+    /// Returns the range of all records of a table, by primary key and without parts.
+    pub fn all(table: &'static Table) -> Self {
+        let (after, before, is_descending) = (None, None, false);
+        Self { table, index: None, prefix: &[], after, before, is_descending, parts: PartSet::NONE }
+    }
+
     /// Returns the bounds of the range, for a backend that keeps records by keys of bytes: `base`, which may be empty, then
     /// the values of the index, as [`Value::append_to`] writes them. `None` if no record is in it.
     ///
@@ -583,7 +662,7 @@ fn append(
 ) -> Result<Head> {
     let mut made = Vec::with_capacity(entries.len());
     let mut seq = head.size;
-    let mut add = |topic, number, reference, body: &super::Body| {
+    let mut add = |topic, number, reference, body: &Body| {
         seq = Seq(seq.0.saturating_add(1));
         let (at, body) = (assigned.at, body.clone());
         made.push(Entry { seq, at, commit, topic, assigned: number, reference, body });

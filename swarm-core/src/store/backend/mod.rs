@@ -31,7 +31,7 @@
 
 mod body;
 pub mod engine;
-mod log_table;
+mod own_tables;
 mod query;
 mod schema;
 pub mod shape;
@@ -44,7 +44,7 @@ use super::Result;
 use crate::domain::{TenantId, Timestamp};
 
 pub use body::{Body, Parts};
-pub use log_table::LOG;
+pub use own_tables::{LOG, SEQUENCES};
 pub use query::{
     Answer, CommitId, Entries, Entry, Head, Join, Query, Range, Reading, Reference, Row,
 };

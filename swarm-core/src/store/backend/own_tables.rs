@@ -1,4 +1,4 @@
-//! The log as a table, for a backend that stores it like one.
+//! The log and the sequences as tables, for a backend that stores them like the declared ones.
 
 use super::{Column, ColumnKind, CommitId, Entry, Index, Reference, Row, Table, Value};
 use crate::domain::{Seq, Timestamp, Version};
@@ -21,6 +21,24 @@ pub static LOG: Table = Table {
     indexes: &[Index { name: "log_by_topic", columns: &[3, 0], is_unique: true }],
     is_transient: false,
 };
+
+/// The table of the sequences: the last number of each, or its sum. The [engine](super::engine) keeps the number of the log in
+/// it too, as [`LOG_NUMBER`].
+pub static SEQUENCES: Table = Table {
+    name: "sequences",
+    columns: &[
+        Column { name: "name", kind: ColumnKind::Text },
+        Column { name: "number", kind: ColumnKind::Integer },
+    ],
+    key: 1,
+    parts: &[],
+    veiled: None,
+    indexes: &[],
+    is_transient: false,
+};
+
+/// The name of the number of the log among the sequences. Without a record it is 1.
+pub(super) const LOG_NUMBER: &str = "log";
 
 impl Entry {
     /// Returns the entry as a record of the table [`LOG`].
