@@ -31,7 +31,7 @@ use super::dry_run::{self, DryRun};
 use super::head::RequestHead;
 use super::id::RequestId;
 use super::origin::Origin;
-use super::receipt::{DigestedBody, ReceiptRequest};
+use super::receipt::{ReceiptRequest, with_receipt};
 use super::reception::{MemoryGate, read_body};
 use super::route::{AsyncHandler, Handler, Route, Work};
 use super::table::{Endpoint, RouteMatch};
@@ -54,8 +54,6 @@ where
     let client = site.forwarded_client(&head.headers);
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
-    let body = pin!(body);
-    let mut body = DigestedBody::new(body, receipt.is_some());
     let negotiation = endpoint.has_public_read().then(|| match receipt {
         None => Negotiation::of(&head.headers),
         Some(_) => Negotiation::of_receipt(),
@@ -72,22 +70,19 @@ where
             None => answer,
         }
     };
+    let options = AnswerOptions {
+        gzip: negotiation.as_ref().is_some_and(Negotiation::takes_gzip),
+        is_cached: receipt.is_none(),
+    };
+    let body = pin!(body);
     // Pinned, because moving a large future into the next one copies it.
-    let answer = pin!(async {
-        let options = AnswerOptions {
-            gzip: negotiation.as_ref().is_some_and(Negotiation::takes_gzip),
-            is_cached: receipt.is_none(),
-        };
-        let answer = answer(&site, &endpoint, path, (arrival, options), Pin::new(&mut body)).await;
+    let answer = pin!(with_receipt(receipt, body, async |body| {
+        let answer = answer(&site, &endpoint, path, (arrival, options), body).await;
         let answer = answer.unwrap_or_else(ApiError::into_answer);
-        let mut answer = public(answer.with_further_hint(unknown_parameters));
-        // A stream has no digest before its end.
-        if let Some(receipt) = receipt.filter(|_| answer.stream.is_none()) {
-            answer = receipt.sign(answer, body).await;
-        }
+        let answer = public(answer.with_further_hint(unknown_parameters));
         charge_budget(&site, answer)
             .unwrap_or_else(|error| public(ApiError::from(error).into_answer()))
-    });
+    }));
     let route = (endpoint.pattern(), endpoint.submitted(&method));
     let asker = (id, client.clone(), &form);
     let logged = pin!(log_and_count(&site, asker, &method, route, answer));
@@ -154,8 +149,7 @@ where
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
     let body = pin!(body);
-    let body = DigestedBody::new(body, receipt.is_some());
-    let answered = async {
+    let answered = with_receipt(receipt, body, async |_body| {
         let answer = match &arrival.served {
             Some(served) => {
                 let answer =
@@ -166,12 +160,8 @@ where
             }
             None => unknown_host(&arrival.origin).into_answer(),
         };
-        let answer = form.apply(answer);
-        match receipt {
-            Some(receipt) => receipt.sign(answer, body).await,
-            None => answer,
-        }
-    };
+        form.apply(answer)
+    });
     let asker = (id, client, &form);
     let method = &arrival.head.method;
     let answer = log_and_count(site, asker, method, ("unknown", None), answered).await;

@@ -1,4 +1,4 @@
-//! Receipts that requests ask for: the digest of the request's body, and the key (API.md, 11.7).
+//! Receipts, a layer around the answers of all routes: the digest of the request's body, and the key (API.md, 11.7).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl ReceiptRequest {
     }
 
     /// Signs the answer, after the rest of the body was read. Without a key, the answer stays as it is.
-    pub(super) async fn sign<S, B, E>(
+    async fn sign<S, B, E>(
         mut self: Box<Self>,
         answer: Answer,
         body: DigestedBody<'_, S>,
@@ -68,6 +68,24 @@ impl ReceiptRequest {
     }
 }
 
+/// Answers a request, and signs the answer if a receipt is asked for. A stream has no digest before its end: it is not signed.
+pub(super) async fn with_receipt<S, B, E>(
+    receipt: Option<Box<ReceiptRequest>>,
+    body: Pin<&mut S>,
+    answer: impl AsyncFnOnce(Pin<&mut DigestedBody<'_, S>>) -> Answer,
+) -> Answer
+where
+    S: Stream<Item = Result<B, E>>,
+    B: Buf,
+{
+    let mut body = DigestedBody::new(body, receipt.is_some());
+    let answer = answer(Pin::new(&mut body)).await;
+    match receipt.filter(|_| answer.stream.is_none()) {
+        Some(receipt) => receipt.sign(answer, body).await,
+        None => answer,
+    }
+}
+
 /// A request's body whose digest is computed as it is read, if a receipt is wanted.
 pub(super) struct DigestedBody<'a, S> {
     stream: Pin<&'a mut S>,
@@ -86,7 +104,7 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    pub(super) fn new(stream: Pin<&'a mut S>, is_wanted: bool) -> Self {
+    fn new(stream: Pin<&'a mut S>, is_wanted: bool) -> Self {
         let progress = is_wanted.then(|| Progress {
             hash: Sha256::new(),
             length: 0,
