@@ -115,10 +115,9 @@ fn python_client_reads_everything() {
     assert_eq!(counts.as_object().unwrap().len(), reads);
 }
 
-#[test]
-fn typescript_program_compiles() {
-    let (fixture, _) = Fixture::with_records();
-    let folder = folder_with(&fixture.client, "typescript-client", "/openapi.json");
+/// Compiles the program `read.ts` with the types of this server's description, into `compiled` of the folder that is returned.
+fn typescript_program(client: &Client, name: &str) -> PathBuf {
+    let folder = folder_with(client, name, "/openapi.json");
     output(node_program(&folder, "openapi-typescript/bin/cli.js").args([
         "openapi.json",
         "--output",
@@ -127,9 +126,16 @@ fn typescript_program_compiles() {
     std::fs::write(folder.join("read.ts"), include_str!("read.ts")).unwrap();
     output(
         node_program(&folder, "typescript/bin/tsc")
-            .args(["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom"])
-            .args(["types.ts", "read.ts"]),
+            .args(["--strict", "--target", "es2022", "--module", "commonjs"])
+            .args(["--lib", "es2022,dom", "--outDir", "compiled", "types.ts", "read.ts"]),
     );
+    folder
+}
+
+#[test]
+fn typescript_program_compiles() {
+    let (fixture, _) = Fixture::with_records();
+    typescript_program(&fixture.client, "typescript-client");
 }
 
 #[test]

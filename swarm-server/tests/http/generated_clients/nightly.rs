@@ -1,5 +1,5 @@
-//! Clients of openapi-generator: in Python and Go they read every list to its end, in Java one compiles. And schemathesis, which
-//! sends what the description allows and compares each answer with it (API.md, 9.1).
+//! Clients of openapi-generator, in Python, Go and Java, and a program with the types of openapi-typescript: each reads every
+//! list to its end. And schemathesis, which sends what the description allows and compares each answer with it (API.md, 9.1).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{folder_with, output};
-use crate::clients::python;
+use super::{folder_with, output, typescript_program};
+use crate::clients::{node, python};
 use crate::fixture::Fixture;
 use crate::harness::{ADMIN, Client};
 use crate::program::Program;
@@ -106,30 +106,19 @@ fn go_client_reads_every_list_to_its_end() {
     go(&["mod", "edit", "-replace=gopkg.in/validator.v2=./validator"]);
     go(&["vet", ".", "./read"]);
     let printed = go(&["run", "./read", &demo.client.url(), ADMIN]);
-    let counts: serde_json::Map<String, Value> = serde_json::from_str(&printed).unwrap();
-    // The names of operations are those of Go: GetAdminActs.
-    let named = |name: &str| -> String {
-        let capitals = |out: String, letter: char| match letter.is_uppercase() {
-            true => format!("{out}_{}", letter.to_lowercase()),
-            false => format!("{out}{letter}"),
-        };
-        name.chars().fold(String::new(), capitals).trim_start_matches('_').to_owned()
-    };
-    let counts: serde_json::Map<_, _> =
-        counts.into_iter().map(|(name, count)| (named(&name), count)).collect();
-    assert_eq!(Value::from(counts), read_whole(&demo.client));
+    assert_eq!(with_operation_ids(&printed), read_whole(&demo.client));
 }
 
 /// Its libraries are those that the generator itself has, but for one annotation.
 #[test]
-fn java_client_compiles() {
+fn java_client_reads_every_list_to_its_end() {
+    let (demo, _) = Program::demo();
     let options = [
         "--generator-name=java",
         "--library=native",
         "--additional-properties=openApiNullable=false",
     ];
-    let (fixture, _) = Fixture::with_records();
-    let client = generated(&fixture.client, "generator-java", &options);
+    let client = generated(&demo.client, "generator-java", &options);
     let source = client.join("src/main/java");
     let annotation = "package javax.annotation;
 
@@ -140,12 +129,43 @@ public @interface Generated {
 }
 ";
     write(source.join("javax/annotation/Generated.java"), annotation);
+    write(source.join("ReadLists.java"), include_str!("ReadLists.java"));
     let mut files = Vec::new();
     sources(&source, &mut files);
     assert!(files.len() > 200, "{files:?}");
+    let libraries = generator();
     let mut compiler = Command::new("javac");
-    compiler.args(["-proc:none", "-nowarn", "-cp", &generator(), "-d", "classes"]);
-    output(compiler.args(files).current_dir(client));
+    compiler.args(["-parameters", "-proc:none", "-nowarn", "-cp", &libraries, "-d", "classes"]);
+    output(compiler.args(files).current_dir(&client));
+    let classes = format!("{libraries}:classes");
+    let mut program = Command::new("java");
+    program.args(["-cp", &classes, "ReadLists", &demo.client.url(), ADMIN, "classes"]);
+    let printed = output(program.current_dir(client));
+    assert_eq!(with_operation_ids(&printed), read_whole(&demo.client));
+}
+
+/// A compiled program, with the types of openapi-typescript.
+#[test]
+fn typescript_program_reads_every_list_to_its_end() {
+    let (demo, _) = Program::demo();
+    let folder = typescript_program(&demo.client, "typescript-lists");
+    let mut program = Command::new(node());
+    program.args(["compiled/read.js", &demo.client.url(), ADMIN]).current_dir(folder);
+    let counts: Value = serde_json::from_str(&output(&mut program)).unwrap();
+    assert_eq!(counts, read_whole(&demo.client));
+}
+
+/// The counts that a program printed, by operation id (`get_admin_acts`) instead of the method that the generator made of it
+/// (`GetAdminActs`, `getAdminActs`).
+fn with_operation_ids(printed: &str) -> Value {
+    let counts: serde_json::Map<String, Value> = serde_json::from_str(printed).unwrap();
+    let operation = |method: &str| {
+        let letters = method.chars().flat_map(|letter| {
+            letter.is_uppercase().then_some('_').into_iter().chain(letter.to_lowercase())
+        });
+        letters.collect::<String>().trim_start_matches('_').to_owned()
+    };
+    counts.into_iter().map(|(method, count)| (operation(&method), count)).collect()
 }
 
 /// The files of a folder and of those in it.
