@@ -138,6 +138,7 @@ answers! {
     basis(query: &BasisQuery<'_>) -> Basis;
     file(filing: &Filing) -> Filed;
     take(id: TakeId) -> Option<TakeOnFile<StoredTake>>;
+    takes_by_id(ids: Vec<TakeId>) -> Vec<TakeOnFile<StoredTake>>;
     last_take() -> TakeId;
     take_context(id: TakeId) -> Option<TakeContext>;
     session_takes(query: &TakeQuery) -> Option<SessionTakes>;
@@ -145,6 +146,8 @@ answers! {
     member_takes(query: &MemberTakeQuery) -> Vec<MemberTake>;
     mark_takes(marks: &TakeMarks) -> Option<Timestamp>;
     document(collection: Collection, key: &str) -> Option<Document>;
+    documents_by_key(collection: Collection, keys: Vec<String>) -> Vec<Document>;
+    last_document(collection: Collection) -> u64;
     whole_document(collection: Collection, key: &str) -> Option<Document>;
     documents(collection: Collection, group: Option<&str>) -> Vec<Document>;
     document_page(collection: Collection, query: &DocumentQuery) -> DocumentPage;

@@ -1,44 +1,25 @@
-//! Lists of records that are numbered from 1 without a gap, newest first. Their pages are made of reads of single records,
-//! so that a page costs at most so many reads, whatever is stored and whatever a filter keeps.
+//! Lists of records that are numbered from 1 without a gap, newest first. A page reads at most so many records, whatever is
+//! stored and whatever a filter keeps.
 
-use std::future::Future;
-
-use super::Error;
+use std::ops::Range;
 
 /// Maximum number of records that are read for one page.
-pub(super) const MAX_READ: u64 = 1_000;
+const MAX_READ: u64 = 1_000;
 
 /// Size in bytes at which a page ends early.
 const PAGE_BYTES: usize = 4 << 20;
 
-/// Returns the lowest number that is higher than those of all records below `before`. `exists` says whether there is a
-/// record of a number; it is asked about twice as often as the number has binary digits.
-pub(super) async fn end<F>(
-    before: Option<u64>,
-    exists: impl Fn(u64) -> F + Send + Sync,
-) -> Result<u64, Error>
-where
-    F: Future<Output = Result<bool, Error>> + Send,
-{
-    match before {
-        Some(0 | 1) => return Ok(1),
-        Some(before) if exists(before - 1).await? => return Ok(before),
-        _ => {}
-    }
-    // Whatever is lower than `low` exists, and `high` does not.
-    let (mut low, mut high) = (1_u64, 1_u64);
-    while exists(high).await? {
-        (low, high) = (high + 1, high.saturating_mul(2));
-    }
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if exists(middle).await? {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low.min(before.unwrap_or(low)))
+/// The numbers that a page searches: up to so many of those below `before`, where `newest` is the highest.
+pub(super) fn searched(before: Option<u64>, newest: u64) -> Range<u64> {
+    let end = before.unwrap_or(u64::MAX).min(newest.saturating_add(1));
+    end.saturating_sub(MAX_READ).max(1)..end
+}
+
+/// These numbers in descending order, up to `at_once` of them at once.
+pub(super) fn batches(numbers: Range<u64>, at_once: usize) -> impl Iterator<Item = Vec<u64>> {
+    let mut numbers = numbers.rev();
+    std::iter::from_fn(move || Some(numbers.by_ref().take(at_once).collect()))
+        .take_while(|batch: &Vec<_>| !batch.is_empty())
 }
 
 /// A page in the making.

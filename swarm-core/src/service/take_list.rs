@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::numbered::{MAX_READ, Page};
+use super::numbered::{self, Page};
 use super::{Error, Tenant};
 use crate::domain::json;
 use crate::domain::{SessionId, TakeId, TakeOnFile};
 use crate::rules::{PublicTake, TakeFilter};
 use crate::store::{SessionTakes, TakeQuery};
+
+/// The number of takes that are read in one round trip.
+const AT_ONCE: usize = 64;
 
 /// A page of the list of takes.
 #[derive(Clone, Debug)]
@@ -47,19 +50,20 @@ impl Tenant {
         limit: usize,
     ) -> Result<TakeListPage, Error> {
         let newest = self.store.last_take().await?;
-        let end = before.map_or(u64::MAX, |before| before.0).min(newest.0.saturating_add(1));
-        let last = end.saturating_sub(MAX_READ).max(1);
+        let searched = numbered::searched(before.map(|before| before.0), newest.0);
         let mut page = Page::of(limit);
-        for id in (last..end).rev() {
-            let found = self.store.take(TakeId(id)).await?;
-            let Some(TakeOnFile { take, superseded_by }) = found else { continue };
-            let take = PublicTake::of(&take);
-            let is_listed = (superseded || superseded_by.is_none()) && filter.keeps(&take);
-            if is_listed && !page.add(TakeOnFile { take, superseded_by }) {
-                return Ok(page.full());
+        for ids in numbered::batches(searched.clone(), limit.clamp(1, AT_ONCE)) {
+            for found in self.store.takes_by_id(ids.into_iter().map(TakeId)).await? {
+                let TakeOnFile { take, superseded_by } = found;
+                let take = PublicTake::of(&take);
+                let is_listed = (superseded || superseded_by.is_none()) && filter.keeps(&take);
+                if is_listed && !page.add(TakeOnFile { take, superseded_by }) {
+                    return Ok(page.full());
+                }
             }
         }
-        Ok(TakeListPage { takes: page.items, next_before: (last > 1).then_some(TakeId(last)) })
+        let next_before = (searched.start > 1).then_some(TakeId(searched.start));
+        Ok(TakeListPage { takes: page.items, next_before })
     }
 
     /// Returns what [`take_list`](Self::take_list) does, of the takes of one session, all of which are searched. There are none if

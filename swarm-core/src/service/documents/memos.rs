@@ -13,6 +13,9 @@ use crate::store::{
     StoreErrorKind, TakeQuery,
 };
 
+/// The number of memos that are read in one round trip.
+const AT_ONCE: usize = 16;
+
 /// Size in bytes of the memos that are read for one page.
 const MAX_READ_BYTES: usize = 16 << 20;
 
@@ -161,29 +164,29 @@ impl Tenant {
         before: Option<MemoId>,
         limit: usize,
     ) -> Result<MemoPage, Error> {
-        let read = |id: u64| async move {
-            Ok::<_, Error>(self.store.document(Collection::Memos, &id.to_string()).await?)
-        };
-        let exists = |id| async move { Ok(read(id).await?.is_some()) };
-        let end = numbered::end(before.map(|before| before.0), exists).await?;
-        let last = end.saturating_sub(numbered::MAX_READ).max(1);
+        let newest = self.store.last_document(Collection::Memos).await?;
+        let searched = numbered::searched(before.map(|before| before.0), newest);
         let (mut page, mut read_bytes) = (numbered::Page::of(limit), 0);
-        for id in (last..end).rev() {
-            let Some(document) = read(id).await? else { continue };
-            let shown = self.shown_memos(std::slice::from_ref(&document)).await?;
-            let bytes = if shown.is_empty() { HIDDEN_BYTES } else { document.json.len() };
-            read_bytes += bytes;
-            if read_bytes > MAX_READ_BYTES && bytes < read_bytes {
-                return Ok(MemoPage { memos: page.items, next_before: Some(MemoId(id + 1)) });
-            }
-            for memo in shown {
-                if filter.keeps(&memo) && !page.push(memo, bytes) {
-                    let next_before = page.items.last().map(|last| last.id);
+        for ids in numbered::batches(searched.clone(), limit.clamp(1, AT_ONCE)) {
+            let keys = ids.iter().map(u64::to_string);
+            for document in self.store.documents_by_key(Collection::Memos, keys).await? {
+                let shown = self.shown_memos(std::slice::from_ref(&document)).await?;
+                let bytes = if shown.is_empty() { HIDDEN_BYTES } else { document.json.len() };
+                read_bytes += bytes;
+                if read_bytes > MAX_READ_BYTES && bytes < read_bytes {
+                    let next_before = Some(MemoId(document.id + 1));
                     return Ok(MemoPage { memos: page.items, next_before });
+                }
+                for memo in shown {
+                    if filter.keeps(&memo) && !page.push(memo, bytes) {
+                        let next_before = page.items.last().map(|last| last.id);
+                        return Ok(MemoPage { memos: page.items, next_before });
+                    }
                 }
             }
         }
-        Ok(MemoPage { memos: page.items, next_before: (last > 1).then_some(MemoId(last)) })
+        let next_before = (searched.start > 1).then_some(MemoId(searched.start));
+        Ok(MemoPage { memos: page.items, next_before })
     }
 
     /// Returns the published memos of a member, oldest first.

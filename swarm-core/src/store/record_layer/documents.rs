@@ -24,9 +24,25 @@ impl Records {
     /// [`whole_document`](Self::whole_document) may take longer if it is long: the text is then empty, and
     /// [`Document::held`] says why.
     pub async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
-        let shown = Range { parts: PartSet::SHOWN, ..named(collection, key) };
-        let mut found = self.read("document", vec![Query::Rows(shown)]).await?;
-        found.row().as_ref().map(read).transpose().map_err(found.corrupt())
+        Ok(self.documents_by_key(collection, [key]).await?.pop())
+    }
+
+    /// The documents with these keys, in their order, without those that do not exist. They are read in one round trip.
+    pub async fn documents_by_key<K: AsRef<str>>(
+        &self,
+        collection: Collection,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<Vec<Document>> {
+        let shown = |key: K| Range { parts: PartSet::SHOWN, ..named(collection, key.as_ref()) };
+        let queries = keys.into_iter().map(|key| Query::Rows(shown(key))).collect();
+        let mut found = self.read("documents by key", queries).await?;
+        found.first_rows().iter().map(read).collect::<Outcome<_>>().map_err(found.corrupt())
+    }
+
+    /// The id of the last document of a collection; 0 if there is none. The ids are those from 1 to it.
+    pub async fn last_document(&self, collection: Collection) -> Result<u64> {
+        let last = vec![Query::Sequence(documents_sequence(collection))];
+        Ok(self.read("last document", last).await?.number())
     }
 
     /// The same document with its text, also while that is held.

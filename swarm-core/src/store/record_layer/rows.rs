@@ -45,6 +45,15 @@ impl Answers {
         }
     }
 
+    /// The first record of each of the other answers that have one.
+    pub(super) fn first_rows(&mut self) -> Vec<Row> {
+        let answers = self.answers.by_ref().filter_map(|answer| match answer {
+            Answer::Rows { rows, .. } => rows.into_iter().next(),
+            _ => None,
+        });
+        answers.collect()
+    }
+
     /// The first record of the next answer.
     pub(super) fn row(&mut self) -> Option<Row> {
         self.rows().into_iter().next()

@@ -130,18 +130,35 @@ impl Records {
     ///
     /// Of a take of a sealed session, the reads here and those of the log return a [`StoredTake::Sealed`]. What is sealed is neither read nor parsed, so the time that a read takes does not depend on it.
     pub async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile<StoredTake>>> {
-        let revisions = Range { parts: PartSet::NONE, ..own_revisions() };
-        let queries = vec![Query::Rows(shown(with_id(id))), Query::Rows(revisions)];
-        let mut found = self.read("take", queries).await?;
-        let Some(row) = found.row() else { return Ok(None) };
-        let revisions = found.rows();
+        Ok(self.takes_by_id([id]).await?.pop())
+    }
+
+    /// The takes with these ids, in their order, as [`take`](Self::take) returns them; without those that do not exist. They are
+    /// read in two round trips, or in one if no other take supersedes one of them.
+    pub async fn takes_by_id(
+        &self,
+        ids: impl IntoIterator<Item = TakeId>,
+    ) -> Result<Vec<TakeOnFile<StoredTake>>> {
+        let takes = ids.into_iter().map(|id| Query::Rows(shown(with_id(id))));
+        let mut found = self.read("takes by id", takes.collect()).await?;
+        let rows = found.first_rows();
         let corrupt = found.corrupt();
-        let take = read(&row).map_err(&corrupt)?;
-        let next = i64::from(take.revision().get()).saturating_add(1);
-        let next =
-            revisions.iter().find(|row| integer(row, takes::REVISION).is_ok_and(|it| it == next));
-        let superseded_by = next.map(|row| number(row, takes::ID)).transpose().map_err(&corrupt)?;
-        Ok(Some(TakeOnFile { take, superseded_by: superseded_by.map(TakeId) }))
+        let is_superseded = |row: &&Row| row.columns.get(takes::CURRENT).is_none_or(Value::is_null);
+        let following = rows.iter().filter(is_superseded).map(next_revision);
+        let following = following.collect::<Outcome<Vec<_>>>().map_err(&corrupt)?;
+        let mut successors = match following.is_empty() {
+            true => None,
+            false => Some(self.read("next revisions", following).await?),
+        };
+        let on_file = |row: &Row| {
+            let successor = match &mut successors {
+                Some(successors) if is_superseded(&row) => successors.row(),
+                _ => None,
+            };
+            let superseded_by = successor.map(|row| number(&row, takes::ID)).transpose()?;
+            Ok(TakeOnFile { take: read(row)?, superseded_by: superseded_by.map(TakeId) })
+        };
+        rows.iter().map(on_file).collect::<Outcome<_>>().map_err(&corrupt)
     }
 
     /// The id of the last take that was filed; 0 if there is none. The ids are those from 1 to it.
@@ -386,6 +403,15 @@ fn with_nonce(member: Term, nonce: Term) -> Range {
 fn own_revisions() -> Range {
     let own = vec![Term::Found(0, takes::MEMBER), Term::Found(0, takes::SESSION)];
     Range::index(&takes::TABLE, takes::BY_REVISION, own)
+}
+
+/// The query for the revision after that of this take, without its texts.
+fn next_revision(take: &Row) -> Outcome<Query> {
+    let next = integer(take, takes::REVISION)?.saturating_add(1);
+    let of = |column| take.columns.get(column).cloned().unwrap_or(Value::Null).into();
+    let prefix = vec![of(takes::MEMBER), of(takes::SESSION), Value::Integer(next).into()];
+    let range = Range::index(&takes::TABLE, takes::BY_REVISION, prefix);
+    Ok(Query::Rows(Range { parts: PartSet::NONE, ..range }))
 }
 
 /// The columns of a take that identify its author and the attempt that filed it.

@@ -24,6 +24,7 @@ pub async fn collections_are_initially_empty(tenants: Store) {
 pub async fn document_ids_count_from_one_per_collection(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
     for collection in Collection::ALL {
+        expect_eq!(tenant.last_document(collection).await, 0);
         for (id, key) in (1..).zip(["b", "a", "c"]) {
             let before = tenant.now().await;
             let created = created(tenant.put_document(collection, &draft(key, "{}")).await);
@@ -34,6 +35,7 @@ pub async fn document_ids_count_from_one_per_collection(tenants: Store) {
             );
             expect_eq!(created, document(id, key, "{}", created.created_at));
             expect_eq!(tenant.document(collection, key).await, Some(created));
+            expect_eq!(tenant.last_document(collection).await, id);
         }
         let listed = tenant.documents(collection, None).await;
         expect_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2, 3]);
@@ -48,6 +50,10 @@ pub async fn document_without_key_gets_its_id_as_key(tenants: Store) {
         expect_eq!((created.id, created.key.clone()), (id, id.to_string()));
         expect_eq!(tenant.document(Subjects, &id.to_string()).await, Some(created));
     }
+    let keys = (0..=12).rev().map(|id: u64| id.to_string()).collect();
+    let found = tenant.documents_by_key(Subjects, keys).await;
+    let ids: Vec<_> = found.iter().map(|found| found.id).collect();
+    expect_eq!(ids, (1..=11).rev().collect::<Vec<_>>());
 }
 
 /// The text is replaced; the id and the time stay.

@@ -159,12 +159,16 @@ pub async fn take_ids_count_from_one_and_revisions_are_linked(tenants: Store) {
             }
         }
     }
+    let mut all = Vec::new();
     for (place, take) in takes.iter().enumerate() {
         expect_eq!(take.id, TakeId(place as u64 + 1));
         let superseded_by = takes.get(place + 4).map(|next| next.id);
         let on_file = TakeOnFile { take: Arc::clone(take).into(), superseded_by };
-        expect_eq!(tenant.take(take.id).await, Some(on_file));
+        expect_eq!(tenant.take(take.id).await, Some(on_file.clone()));
+        all.insert(0, on_file);
     }
+    // From one that does not exist to another.
+    expect_eq!(tenant.takes_by_id((0..=21).rev().map(TakeId).collect()).await, all);
     for session in sessions {
         let in_session = takes.iter().filter(|take| take.session_id == session.id).cloned();
         expect_eq!(tenant.takes(session.id).await, in_session.collect::<Vec<_>>());
