@@ -47,6 +47,7 @@ mod applications;
 mod budget;
 mod cache;
 mod certificate;
+mod committee;
 #[cfg(feature = "pages")]
 mod console;
 mod desk;
@@ -85,7 +86,7 @@ pub use filters::{api, committee_api, site};
 pub use prometheus_client;
 pub use request::command::{Argument, ArgumentKind, Command, FormPreview, FormTexts};
 pub use request::credential::Access;
-pub use request::{SiteService, body};
+pub use request::{CommitteeAccess, SiteService, body};
 pub use response::{Interrupted, ResponseBody};
 pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;

@@ -261,7 +261,7 @@ impl Site {
 
     /// Whether the site serves interface B.
     pub fn has_committees(&self) -> bool {
-        self.tenants.services().committees.is_some()
+        self.tenants.services().committees.are_served()
     }
 
     /// The service of interface A on the store, for all tenants.

@@ -12,10 +12,9 @@ use swarm_core::domain::{
     TokenHash,
 };
 use swarm_core::json::Json;
-use swarm_core::proof::ApiKey;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
-use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
+use swarm_core::{Refusal, Resource, Tenant};
 
 use crate::Site;
 use crate::cache::CacheKey;
@@ -98,15 +97,6 @@ impl RequestContext {
         }
     }
 
-    /// The tenant's committee. Its routes are served only if there is one.
-    pub(crate) fn committee(&self) -> Result<&CommitteeTenant, ApiError> {
-        let committee = match &self.dry_run {
-            Some(dry_run) => dry_run.committee.as_ref(),
-            None => self.served.committee(),
-        };
-        committee.ok_or(RequestError::UnknownPath.into())
-    }
-
     /// The hash of the bearer token.
     pub(crate) fn bearer(&self) -> Result<&TokenHash, ApiError> {
         match &self.credential {
@@ -120,14 +110,6 @@ impl RequestContext {
         match &self.credential {
             Credential::Bearer(token) => Some(token),
             _ => None,
-        }
-    }
-
-    /// The API key of the calling committee member.
-    pub(crate) fn api_key(&self) -> Result<&ApiKey, ApiError> {
-        match &self.credential {
-            Credential::ApiKey(key) => Ok(key),
-            _ => Err(CommitteeRefusal::MissingKey.into()),
         }
     }
 

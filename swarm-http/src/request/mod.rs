@@ -3,6 +3,7 @@
 mod arrival;
 pub mod body;
 pub(crate) mod command;
+mod committee_access;
 pub(crate) mod context;
 pub(crate) mod credential;
 pub(crate) mod dispatch;
@@ -19,8 +20,10 @@ pub(crate) mod portion;
 mod receipt;
 mod reception;
 pub(crate) mod route;
+pub(crate) mod scheme;
 mod service;
 pub(crate) mod table;
 
+pub use committee_access::CommitteeAccess;
 pub(crate) use context::RequestContext;
 pub use service::SiteService;

@@ -1,7 +1,7 @@
 //! The route table (API.md, 4 to 11; MANUAL.md, 10 to 14). A route is one row, at the top of the file of its handler: method,
 //! path, credential, body, handler, and its description for the reference.
 
-mod committee;
+pub(crate) mod committee;
 #[cfg(feature = "pages")]
 mod console;
 mod discovery;
@@ -47,13 +47,6 @@ pub(crate) fn api() -> Vec<Route> {
     topics.into_iter().chain([pages::routes as fn() -> _]).flat_map(|routes| routes()).collect()
 }
 
-/// The routes of interface B and its pages.
-pub(crate) fn committee() -> Vec<Route> {
-    let mut routes = committee::routes();
-    routes.extend(pages::of_committee());
-    routes
-}
-
 /// The routes of the server itself, health, readiness and metrics, for an address that only its operator can reach.
 pub(crate) fn operations_apart() -> Vec<Route> {
     operations::apart()
@@ -64,7 +57,7 @@ pub(crate) fn site(parts: Parts) -> Vec<Route> {
     let mut routes = discovery::routes(site);
     routes.extend(api());
     if parts.committees {
-        routes.extend(committee());
+        routes.extend(committee::routes());
     }
     routes.extend(pages::at_root());
     if parts.operations {

@@ -13,7 +13,6 @@ use super::route_properties::problems;
 use super::schemas;
 use crate::pages::{Frame, Markup, SiteContext, html};
 use crate::request::RequestContext;
-use crate::request::credential::Access;
 use crate::request::route::Route;
 use crate::response::Answer;
 
@@ -146,8 +145,8 @@ fn group(routes: &[Route]) -> Option<Group> {
 
 fn describe(route: &Route) -> Operation {
     let mut facts = Vec::new();
-    if let Some(credential) = credential(route.access) {
-        facts.push(("Credential", Markup(format!("<code>{credential}</code>"))));
+    if let Some(scheme) = route.access.scheme() {
+        facts.push(("Credential", Markup(format!("<code>{}</code>", scheme.sent))));
     }
     if let Some(role) = route.access.role() {
         facts.push(("Role", Markup(role.as_str().to_owned())));
@@ -176,15 +175,6 @@ fn describe(route: &Route) -> Operation {
         path: route.path,
         summary: route.about.summary,
         facts,
-    }
-}
-
-fn credential(access: Access) -> Option<&'static str> {
-    match access {
-        Access::Public | Access::PublicOrMember | Access::Console => None,
-        Access::Member => Some("Authorization: Bearer"),
-        Access::Operator(_) | Access::CommitteeOperator(_) => Some("X-Admin-Token"),
-        Access::CommitteeMember => Some("x-ic-key"),
     }
 }
 
