@@ -44,7 +44,8 @@
 //!   types, proofs, rules and the audit.
 //! - `committee` (default, implies `service`): the rules, the service, the queries and the answers of the daily committee. Without
 //!   it, its types and the reading of its records remain, because logs and dumps contain them.
-//! - `schema` (implies `committee`): `wire::schema`, the JSON Schemas of answers, for a front end that publishes them.
+//! - `schema` (implies `service`): `wire::schema`, the JSON Schemas of answers, for a front end that publishes them; those of the
+//!   committee with its feature alone.
 //! - `system-entropy` (default): [`SystemEntropy`], the randomness of the operating system.
 //!
 //! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository.

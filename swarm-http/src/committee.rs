@@ -1,5 +1,5 @@
 //! Interface B, the daily committee, as the lower layers of this crate see it. Its routes, its pages and its credentials are modules
-//! of these layers.
+//! of these layers. Without the feature `committee`, `without_committee` is in its place.
 
 use swarm_core::domain::{Quotas, SubjectId};
 use swarm_core::service::DayFiling;
@@ -35,6 +35,7 @@ impl TenantCommittee {
     }
 
     /// Whether there is one.
+    #[cfg(feature = "pages")]
     pub(crate) fn is_served(&self) -> bool {
         self.0.is_some()
     }

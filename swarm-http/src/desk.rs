@@ -23,7 +23,7 @@ impl Desk {
         let tenant = request.tenant();
         let server = server(request).await?;
         let status = tenant.desk_status(&request.served.config().schedule).await?;
-        let committee = request.served.committee.current_filing().await?;
+        let committee = request.tenant_committee().current_filing().await?;
         let agenda = tenant.agenda(&server, &status, committee.as_ref()).await?;
         Ok(Self { server, status, committee, agenda })
     }

@@ -20,6 +20,7 @@ pub fn api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
 }
 
 /// Interface B, the daily committee, as a separate filter; see [`api`].
+#[cfg(feature = "committee")]
 pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
     filter::routes(Arc::clone(site), Table::new(routes::committee::routes()))
 }

@@ -10,7 +10,7 @@ use prometheus_client::registry::Registry;
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::{Damage, SignedLog};
 use swarm_core::store::{Readiness, Store, StoreError, StoreErrorKind};
-use swarm_core::{CommitteeTenant, Error, Swarm, Tenant, TenantId, Timestamp};
+use swarm_core::{Error, Swarm, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
 
@@ -418,7 +418,8 @@ impl MaintainedTenant for ServedTenant {
         Self::tenant(self)
     }
 
-    fn committee(&self) -> Option<&CommitteeTenant> {
+    #[cfg(feature = "committee")]
+    fn committee(&self) -> Option<&swarm_core::CommitteeTenant> {
         Self::committee(self)
     }
 

@@ -68,6 +68,7 @@ pub(crate) enum Submitted {
     /// `swarm_submits_total`.
     Take,
     /// `swarm_committee_submits_total`.
+    #[cfg(feature = "committee")]
     CommitteeTake,
 }
 
@@ -75,6 +76,7 @@ impl Submitted {
     /// All of them, each with the name and the help of its counter.
     const ALL: &[(Self, &str, &str)] = &[
         (Self::Take, "submits", "Submissions of takes, by outcome"),
+        #[cfg(feature = "committee")]
         (Self::CommitteeTake, "committee_submits", "Submissions to the committee, by outcome"),
     ];
 }

@@ -139,7 +139,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         (links::session(session.id), times.day(session.date), deadline)
     });
     let has_outcome = found.sessions.iter().any(|session| outcome::listed(session).is_some());
-    let days = request.served.committee.days_about(&subject.id, COMMITTEE_DAYS).await?;
+    let days = request.tenant_committee().days_about(&subject.id, COMMITTEE_DAYS).await?;
     let row = |session: &Arc<SessionSummary>| SessionRow::without_subject(session, times);
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {

@@ -18,6 +18,7 @@ use swarm_core::{Refusal, Resource, Tenant};
 
 use crate::Site;
 use crate::cache::CacheKey;
+use crate::committee::TenantCommittee;
 use crate::response::{Answer, ApiError};
 use crate::tenants::{BasePath, ServedTenant};
 
@@ -95,6 +96,11 @@ impl RequestContext {
             Some(dry_run) => dry_run.signed_log.as_ref(),
             None => self.served.signed_log(),
         }
+    }
+
+    /// The tenant's committee, if the site has committees.
+    pub(crate) fn tenant_committee(&self) -> &TenantCommittee {
+        self.dry_run.as_deref().map_or(&self.served.committee, |dry_run| &dry_run.committee)
     }
 
     /// The hash of the bearer token.

@@ -2,12 +2,10 @@
 
 use http::HeaderMap;
 use swarm_core::domain::{Actor, AdminTokenHash, TokenHash};
-use swarm_core::proof::ApiKey;
 use swarm_core::wire::{Problem, RequestError};
-use swarm_core::{CommitteeRefusal, Refusal, TenantId};
+use swarm_core::{Refusal, TenantId};
 use tokio::time::Instant;
 
-use super::committee_access::{self, CommitteeAccess};
 use super::scheme::{self, Scheme, bearer, surplus};
 use crate::response::{Answer, ApiError};
 use crate::tenants::{
@@ -29,7 +27,8 @@ pub enum Access {
     /// do more (API.md, 7.1).
     Operator(Role),
     /// What the routes of the daily committee require.
-    Committee(CommitteeAccess),
+    #[cfg(feature = "committee")]
+    Committee(super::committee_access::CommitteeAccess),
     /// An operator who is signed into the console. The console checks it, and answers with a page.
     Console,
 }
@@ -39,6 +38,7 @@ impl Access {
     pub fn role(self) -> Option<Role> {
         match self {
             Self::Operator(role) => Some(role),
+            #[cfg(feature = "committee")]
             Self::Committee(access) => access.role(),
             Self::Public | Self::PublicOrMember | Self::Member | Self::Console => None,
         }
@@ -50,6 +50,7 @@ impl Access {
             Self::Public | Self::PublicOrMember | Self::Console => None,
             Self::Member => Some(&scheme::BEARER),
             Self::Operator(_) => Some(&scheme::OPERATOR),
+            #[cfg(feature = "committee")]
             Self::Committee(access) => Some(access.scheme()),
         }
     }
@@ -103,7 +104,8 @@ pub(crate) enum Credential {
     None,
     Bearer(TokenHash),
     Operator(Actor),
-    ApiKey(ApiKey),
+    #[cfg(feature = "committee")]
+    ApiKey(swarm_core::proof::ApiKey),
 }
 
 /// Rejects a caller without the required credential or role, before the rest of the request is read.
@@ -134,13 +136,19 @@ pub(crate) async fn authorize(
             let known = operator(role).await?.ok_or(Refusal::MissingAdminToken)?;
             Ok(known.ok_or(Refusal::NotForRole)?)
         }
-        Access::Committee(CommitteeAccess::Member) => {
-            let key = committee_access::api_key(headers).ok_or(CommitteeRefusal::MissingKey)?;
-            Ok(Credential::ApiKey(key))
-        }
-        Access::Committee(CommitteeAccess::Operator(role)) => {
-            let known = operator(role).await?.ok_or(CommitteeRefusal::MissingAdminToken)?;
-            Ok(known.ok_or(CommitteeRefusal::NotForRole)?)
+        #[cfg(feature = "committee")]
+        Access::Committee(access) => {
+            use swarm_core::CommitteeRefusal::{MissingAdminToken, MissingKey, NotForRole};
+            match access.role() {
+                Some(role) => {
+                    let known = operator(role).await?.ok_or(MissingAdminToken)?;
+                    Ok(known.ok_or(NotForRole)?)
+                }
+                None => {
+                    let key = super::committee_access::api_key(headers);
+                    Ok(Credential::ApiKey(key.ok_or(MissingKey)?))
+                }
+            }
         }
     }
 }

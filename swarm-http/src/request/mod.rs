@@ -3,7 +3,8 @@
 mod arrival;
 pub mod body;
 pub(crate) mod command;
-mod committee_access;
+#[cfg(feature = "committee")]
+pub(crate) mod committee_access;
 pub(crate) mod context;
 pub(crate) mod credential;
 pub(crate) mod dispatch;
@@ -24,6 +25,5 @@ pub(crate) mod scheme;
 mod service;
 pub(crate) mod table;
 
-pub use committee_access::CommitteeAccess;
 pub(crate) use context::RequestContext;
 pub use service::SiteService;

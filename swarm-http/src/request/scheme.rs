@@ -12,6 +12,7 @@ pub(crate) struct Scheme {
     /// The name in the description.
     pub(crate) name: &'static str,
     /// What is sent, as the pages of the reference name it.
+    #[cfg_attr(not(feature = "pages"), expect(dead_code, reason = "only pages name it"))]
     pub(crate) sent: &'static str,
     /// The error of a request without it.
     pub(crate) problem: Problem,

@@ -75,6 +75,7 @@ macro_rules! files {
     };
 }
 
+#[cfg(feature = "committee")]
 pub(super) use files;
 
 files! {

@@ -1,6 +1,7 @@
 //! The route table (API.md, 4 to 11; MANUAL.md, 10 to 14). A route is one row, at the top of the file of its handler: method,
 //! path, credential, body, handler, and its description for the reference.
 
+#[cfg(feature = "committee")]
 pub(crate) mod committee;
 #[cfg(feature = "pages")]
 mod console;
@@ -56,9 +57,8 @@ pub(crate) fn operations_apart() -> Vec<Route> {
 pub(crate) fn site(parts: Parts) -> Vec<Route> {
     let mut routes = discovery::routes(site);
     routes.extend(api());
-    if parts.committees {
-        routes.extend(committee::routes());
-    }
+    #[cfg(feature = "committee")]
+    routes.extend(parts.committees.then(committee::routes).into_iter().flatten());
     routes.extend(pages::at_root());
     if parts.operations {
         routes.extend(operations::public());

@@ -281,6 +281,7 @@ fn credentials() -> Json {
     [
         ("member", bearer),
         ("operator", in_header("X-Admin-Token", OPERATOR)),
+        #[cfg(feature = "committee")]
         ("committeeMember", in_header("x-ic-key", "<prefix>_<member_id>_<32 hex>.")),
     ]
     .into()

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use askama::Template;
 use http::StatusCode;
 use swarm_core::json::{Json, Object};
-use swarm_core::wire::Problem;
+use swarm_core::wire::{Audience, Problem};
 
 use super::route_properties::problems;
 use super::schemas;
@@ -42,7 +42,7 @@ struct ChapterPage<'a> {
     frame: Frame,
     title: &'a str,
     operations: &'a [Operation],
-    problems: &'a [Problem],
+    problems: Vec<Problem>,
     schemas: &'a [Schema],
 }
 
@@ -117,11 +117,18 @@ impl Pages {
             frame: frame.showing("Reference").below("/docs", "Reference"),
             title: &title,
             operations: group.map_or(&[], |group| &group.operations),
-            problems: if name == ERRORS { Problem::ALL } else { &[] },
+            problems: if name == ERRORS { all_problems() } else { Vec::new() },
             schemas: topic.map_or(&[], |topic| &topic.schemas),
         };
         Some(html(StatusCode::OK, &page))
     }
+}
+
+/// The errors that a request may get.
+fn all_problems() -> Vec<Problem> {
+    let is_served =
+        |it: &Problem| cfg!(feature = "committee") || it.audience() != Audience::Committee;
+    Problem::ALL.iter().copied().filter(is_served).collect()
 }
 
 /// The topic of each schema.

@@ -19,13 +19,14 @@ use swarm_core::{CommitteeRefusal, Resource, Timestamp, rules, wire};
 
 use crate::committee::Failure;
 use crate::metrics::Submitted;
+use crate::request::RequestContext;
 use crate::request::body::MAX_PARSED_INLINE;
 use crate::request::command::Command;
+use crate::request::committee_access::CommitteeAccess;
 use crate::request::credential::Access;
 use crate::request::extract::orders;
 use crate::request::parameters::{MAX_PAGE, Page};
 use crate::request::route::{Extract, Parameter, Route, Section, Work, post, read, read_as};
-use crate::request::{CommitteeAccess, RequestContext};
 use crate::response::{Answer, ApiError, Reply, ok};
 use crate::tenants::Role;
 

@@ -12,11 +12,7 @@ use crate::response::ApiError;
 impl RequestContext {
     /// The tenant's committee. Its routes are served only if there is one.
     pub(crate) fn committee(&self) -> Result<&CommitteeTenant, ApiError> {
-        let committee = match &self.dry_run {
-            Some(dry_run) => &dry_run.committee,
-            None => &self.served.committee,
-        };
-        committee.handle().ok_or(RequestError::UnknownPath.into())
+        self.tenant_committee().handle().ok_or(RequestError::UnknownPath.into())
     }
 
     /// The API key of the calling committee member.

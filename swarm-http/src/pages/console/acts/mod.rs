@@ -2,6 +2,7 @@
 //! route. What the form says, what it shows first, and its fields are those of the command that the route has, unless the form
 //! is one of several of the command.
 
+#[cfg(feature = "committee")]
 pub(super) mod committee;
 mod members;
 mod records;
@@ -240,6 +241,12 @@ impl Act {
 
 /// All acts.
 pub(crate) fn all() -> impl Iterator<Item = &'static Act> {
-    let topics = [&MEMBER_ACTS[..], &RECORD_ACTS, &SESSION_ACTS, &committee::COMMITTEE_ACTS];
+    let topics = [
+        &MEMBER_ACTS[..],
+        &RECORD_ACTS,
+        &SESSION_ACTS,
+        #[cfg(feature = "committee")]
+        &committee::COMMITTEE_ACTS,
+    ];
     topics.into_iter().flatten().copied()
 }
