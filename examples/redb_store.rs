@@ -21,8 +21,8 @@ use redb::{
 use swarm_core::domain::{AdminTokenHash, Seq, Version};
 use swarm_core::store::backend::engine::{self, Scan, Tables, TablesMut};
 use swarm_core::store::backend::{
-    Backend, Body, CommitId, Decision, Entries, Entry, Head, Item, LOG, Load, Operation, Outcome,
-    PartSet, Query, Reading, Row, Snapshot, Table, Transaction, Value, key_of,
+    Backend, Body, CommitId, CommitOutcome, Decision, Entries, Entry, Head, Item, LOG, Load,
+    Operation, PartSet, Query, Reading, Row, Snapshot, Table, Transaction, Value, key_of,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError, TABLES, async_trait};
 use swarm_core::{Committees, Store, Swarm, SystemEntropy, TenantId, Timestamp};
@@ -315,7 +315,7 @@ impl Backend for RedbBackend {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let (tenant, clock) = (tenant.clone(), Arc::clone(&self.clock));
         // Before its turn, so that no other commit waits for it.
         let transaction = transaction.with_texts();
