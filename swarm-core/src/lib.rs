@@ -38,6 +38,12 @@
 //!
 //! The crate `swarm-testing` has the suite that any store runs, and fixtures for tests.
 //!
+//! # Enums
+//!
+//! An enum without `#[non_exhaustive]` is closed. The protocol closes states, stances and the forms of a take, whose variants stand in what is signed
+//! or in the log, and standards close others, such as JSON. Others are closed so that who matches decides about each variant: what a
+//! store is asked to do ([`store::backend`]), how a write ended, and what a verification found.
+//!
 //! # Feature flags
 //!
 //! - `service` (default): [`service`], [`store`] and [`wire`]. Without it, the crate is what a verifier or a client needs:
