@@ -203,6 +203,32 @@ mod tests {
         }
     }
 
+    #[cfg(not(feature = "committee"))]
+    #[test]
+    fn a_build_without_the_committee_does_not_name_it() {
+        use crate::metrics::Metrics;
+
+        let parts = Parts { committees: false, operations: true };
+        for route in all(parts) {
+            let is_named = ["committee", "/ic/"].iter().any(|name| route.path.contains(name));
+            assert!(!is_named, "{}", route.path);
+        }
+        for route in of_operators() {
+            let mut groups = route.commands.iter().map(|command| command.group);
+            assert!(!groups.any(|group| group.starts_with("committee")), "{}", route.path);
+        }
+        let document = Reference::of(&site(parts)).openapi("http://a.example", None).body;
+        let document = String::from_utf8(document.to_vec()).unwrap();
+        for name in ["x-ic-key", "committeeMember", "CommitteeError", "CommitteeReceipt"] {
+            assert!(!document.contains(name), "{name}");
+        }
+        let schemas = schemas_by_name();
+        for name in ["CommitteeSubmission", "CommitteeBrief", "SubjectOrder", "CommitteeSession"] {
+            assert!(!schemas.has(name), "{name}");
+        }
+        assert!(!Metrics::default().text().contains("committee"));
+    }
+
     #[cfg(feature = "pages")]
     #[test]
     fn every_change_of_operators_has_a_form() {
