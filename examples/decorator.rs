@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use swarm_core::domain::TokenHash;
-use swarm_core::store::backend::{Backend, Decision, Operation, Outcome, Transaction};
+use swarm_core::store::backend::{Backend, CommitOutcome, Decision, Operation, Transaction};
 use swarm_core::store::{Interceptor, Result, async_trait};
 use swarm_core::{Submission, Swarm, SystemEntropy, TenantId};
 use swarm_store_memory::MemoryStore;
@@ -27,7 +27,7 @@ impl Interceptor for CountFilings {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let outcome = next.commit(tenant, op, transaction).await?;
         let is_filed = op == "file" && matches!(outcome.decision, Decision::Committed(_));
         self.0.fetch_add(usize::from(is_filed), Ordering::Relaxed);
@@ -36,7 +36,7 @@ impl Interceptor for CountFilings {
 }
 
 #[tokio::main]
-async fn main() -> common::Outcome<()> {
+async fn main() -> common::CommitOutcome<()> {
     let (acme, bolt) = (TenantId::parse("acme")?, TenantId::parse("bolt")?);
     let filings = Arc::new(CountFilings::default());
     let store = MemoryStore::new().intercepted(Arc::clone(&filings));

@@ -21,7 +21,7 @@ use redb::{
 use swarm_core::domain::{AdminTokenHash, Version};
 use swarm_core::store::backend::engine::{self, Scan, Tables, TablesMut};
 use swarm_core::store::backend::{
-    Backend, Body, Decision, Item, Load, Operation, Outcome, PartSet, Query, Reading, Row,
+    Backend, Body, CommitOutcome, Decision, Item, Load, Operation, PartSet, Query, Reading, Row,
     Snapshot, Table, Transaction, Value, key_of,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError, TABLES, async_trait};
@@ -253,7 +253,7 @@ impl Backend for RedbBackend {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let (tenant, clock) = (tenant.clone(), Arc::clone(&self.clock));
         // Before its turn, so that no other commit waits for it.
         let transaction = transaction.with_texts();

@@ -39,6 +39,7 @@ impl SessionsAnswer {
 
 /// What a read shows of a take.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ServedTake {
     /// The complete take.
     Open(Box<Take>),

@@ -38,13 +38,20 @@
 //!
 //! The crate `swarm-testing` has the suite that any store runs, and fixtures for tests.
 //!
+//! # Enums
+//!
+//! An enum without `#[non_exhaustive]` is closed. The protocol closes states, stances and the forms of a take, whose variants stand in what is signed
+//! or in the log, and standards close others, such as JSON. Others are closed so that who matches decides about each variant: what a
+//! store is asked to do ([`store::backend`]), how a write ended, and what a verification found.
+//!
 //! # Feature flags
 //!
 //! - `service` (default): [`service`], [`store`] and [`wire`]. Without it, the crate is what a verifier or a client needs:
 //!   types, proofs, rules and the audit.
 //! - `committee` (default, implies `service`): the rules, the service, the queries and the answers of the daily committee. Without
 //!   it, its types and the reading of its records remain, because logs and dumps contain them.
-//! - `schema` (implies `committee`): `wire::schema`, the JSON Schemas of answers, for a front end that publishes them.
+//! - `schema` (implies `service`): `wire::schema`, the JSON Schemas of answers, for a front end that publishes them; those of the
+//!   committee with its feature alone.
 //! - `system-entropy` (default): [`SystemEntropy`], the randomness of the operating system.
 //!
 //! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository.

@@ -1,10 +1,10 @@
 //! The state of a desk, with that of the server: what the status, the console and their users are told.
 
+use swarm_core::Error;
 use swarm_core::domain::Seq;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::service::signed_log::SignedCheckpoint;
 use swarm_core::service::{Agenda, DayFiling, DeskStatus, LogStatus, ServerStatus, with_causes};
-use swarm_core::{Error, Refusal, Resource};
 
 use crate::request::RequestContext;
 
@@ -23,14 +23,7 @@ impl Desk {
         let tenant = request.tenant();
         let server = server(request).await?;
         let status = tenant.desk_status(&request.served.config().schedule).await?;
-        let committee = match request.served.committee() {
-            Some(committee) => {
-                let filing = committee.current_filing().await;
-                filing
-                    .map_err(|error| error.map_refused(|_| Refusal::NotFound(Resource::Session)))?
-            }
-            None => None,
-        };
+        let committee = request.tenant_committee().current_filing().await?;
         let agenda = tenant.agenda(&server, &status, committee.as_ref()).await?;
         Ok(Self { server, status, committee, agenda })
     }

@@ -20,8 +20,9 @@ pub fn api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
 }
 
 /// Interface B, the daily committee, as a separate filter; see [`api`].
+#[cfg(feature = "committee")]
 pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
-    filter::routes(Arc::clone(site), Table::new(routes::committee()))
+    filter::routes(Arc::clone(site), Table::new(routes::committee::routes()))
 }
 
 /// Everything that the [`service`](crate::service) answers, as a warp filter.

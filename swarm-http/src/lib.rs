@@ -34,8 +34,10 @@
 //!
 //! - `pages` (default): the HTML pages, `/docs` and the feed. Without it, the permalinks of takes and memos answer only
 //!   JSON, and `/` the manifest.
+//! - `committee` (default): the daily committee (API.md, 8): its routes, its pages and its credentials. Without it, `swarm-core` and
+//!   `swarm-maintenance` are built without theirs.
 //! - `pictures` (default): the picture of a session for link previews.
-//! - `warp`: the functions `site`, `api` and `committee_api`, which turn a site into warp filters to combine with your own.
+//! - `warp`: the functions `site`, `api` and, with `committee`, `committee_api`, which turn a site into warp filters to combine with your own.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -47,6 +49,8 @@ mod applications;
 mod budget;
 mod cache;
 mod certificate;
+#[cfg_attr(not(feature = "committee"), path = "without_committee.rs")]
+mod committee;
 #[cfg(feature = "pages")]
 mod console;
 mod desk;
@@ -81,9 +85,11 @@ use response::{Answer, ErrorForm};
 
 pub use certificate::expiry_warning;
 #[cfg(feature = "warp")]
-pub use filters::{api, committee_api, site};
+pub use filters::*;
 pub use prometheus_client;
 pub use request::command::{Argument, ArgumentKind, Command, FormPreview, FormTexts};
+#[cfg(feature = "committee")]
+pub use request::committee_access::CommitteeAccess;
 pub use request::credential::Access;
 pub use request::{SiteService, body};
 pub use response::{Interrupted, ResponseBody};

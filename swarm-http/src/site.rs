@@ -10,7 +10,7 @@ use prometheus_client::registry::Registry;
 use swarm_core::domain::Schedule;
 use swarm_core::service::signed_log::{Damage, SignedLog};
 use swarm_core::store::{Readiness, Store, StoreError, StoreErrorKind};
-use swarm_core::{CommitteeTenant, Error, Swarm, Tenant, TenantId, Timestamp};
+use swarm_core::{Error, Swarm, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{ClockCheck, Directory, MaintainedTenant, Maintenance};
 use tokio::sync::Semaphore;
 
@@ -261,7 +261,7 @@ impl Site {
 
     /// Whether the site serves interface B.
     pub fn has_committees(&self) -> bool {
-        self.tenants.services().committees.is_some()
+        self.tenants.services().committees.are_served()
     }
 
     /// The service of interface A on the store, for all tenants.
@@ -418,7 +418,8 @@ impl MaintainedTenant for ServedTenant {
         Self::tenant(self)
     }
 
-    fn committee(&self) -> Option<&CommitteeTenant> {
+    #[cfg(feature = "committee")]
+    fn committee(&self) -> Option<&swarm_core::CommitteeTenant> {
         Self::committee(self)
     }
 

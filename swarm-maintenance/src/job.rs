@@ -27,6 +27,7 @@ pub trait Job<T: MaintainedTenant>: Send + 'static {
 
 /// When the round after this one is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Next {
     /// After the [`PAUSE`] between rounds.
     Soon,

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use async_trait::async_trait;
 use swarm_core::store::backend::engine;
 use swarm_core::store::backend::{
-    Backend, Item, Load, Operation, Outcome, Query, Reading, Snapshot, Transaction,
+    Backend, CommitOutcome, Item, Load, Operation, Query, Reading, Snapshot, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result};
 use swarm_core::{TenantId, Timestamp};
@@ -80,7 +80,7 @@ impl Backend for MemoryBackend {
         tenant: &TenantId,
         _: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let tenant = self.tenant(tenant);
         let mut tenant = lock_to_write(&tenant);
         engine::commit(&mut *tenant, || (self.clock)(), &transaction)

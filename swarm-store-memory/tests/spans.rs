@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{Actor, Contact, Enrolment, Name, Seq, WebhookSecret, WebhookSettings};
 use swarm_core::service::LogQuery;
-use swarm_core::store::backend::{Backend, Operation, Outcome, Transaction};
+use swarm_core::store::backend::{Backend, CommitOutcome, Operation, Transaction};
 use swarm_core::store::{Caller, Interceptor, Result, Store, async_trait};
 use swarm_core::{Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
@@ -68,7 +68,7 @@ impl Interceptor for Spans {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let id = Span::current().id().map(|id| id.into_u64());
         let span = id.and_then(|id| self.all.lock().unwrap().get(&id).cloned());
         let commit = (op, tenant.clone(), span.unwrap_or_default());

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use swarm_core::TenantId;
 use swarm_core::store::backend::{
-    Backend, Load, Operation, Outcome as Committed, Query, Reading, Snapshot, Table, Transaction,
+    Backend, CommitOutcome as Committed, Load, Operation, Query, Reading, Snapshot, Table,
+    Transaction,
 };
 use swarm_core::store::{BatchCommit, Changes, GroupCommit, Readiness, Result};
 use tokio_postgres::Row;

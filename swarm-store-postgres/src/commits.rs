@@ -16,8 +16,8 @@ use swarm_core::store::backend::shape::{
     of_transaction, of_write,
 };
 use swarm_core::store::backend::{
-    Assigned, ColumnKind, Decision, Head, Item, Kind as Mode, LOG, Outcome as Committed, PartSet,
-    Table, Term, Transaction, Value, Write,
+    Assigned, ColumnKind, CommitOutcome as Committed, Decision, Head, Item, Kind as Mode, LOG,
+    PartSet, Table, Term, Transaction, Value, Write,
 };
 use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, Result, StoreError};
 use tokio_postgres::Row;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 use swarm_core::store::backend::{
-    Backend, Load, Operation, Outcome, Query, Reading, Snapshot, Table, Transaction,
+    Backend, CommitOutcome, Load, Operation, Query, Reading, Snapshot, Table, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result};
 use swarm_core::{StoreError, TenantId};
@@ -74,7 +74,7 @@ impl Backend for RedisBackend {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         self.tenants.open(tenant).commit(op, &transaction).await
     }
 

@@ -6,8 +6,8 @@ use redis::Value as Reply;
 use swarm_core::domain::{Seq, Version};
 use swarm_core::store::Result;
 use swarm_core::store::backend::{
-    Answer, Assigned, Body, Check, CommitId, Decision, Entry, Head, Operation, Outcome, PartSet,
-    Query, Reading, Reference, Row, Table, Transaction, Value,
+    Answer, Assigned, Body, Check, CommitId, CommitOutcome, Decision, Entry, Head, Operation,
+    PartSet, Query, Reading, Reference, Row, Table, Transaction, Value,
 };
 use swarm_core::{StoreError, Timestamp};
 
@@ -125,7 +125,7 @@ impl<'a> Decoder<'a> {
         &mut self,
         transaction: &Transaction,
         reply: &Reply,
-    ) -> Result<Option<Outcome>> {
+    ) -> Result<Option<CommitOutcome>> {
         if let Reply::BulkString(made) = reply {
             return self.made(made).map(Some);
         }
@@ -153,18 +153,18 @@ impl<'a> Decoder<'a> {
             }
             _ => return Err(self.odd()),
         };
-        Ok(Some(Outcome { head: self.head(self.bytes(head)?)?, decision }))
+        Ok(Some(CommitOutcome { head: self.head(self.bytes(head)?)?, decision }))
     }
 
     /// Decodes the outcome of a transaction that is committed: the length of the head and the head, the time, and the numbers.
-    fn made(&self, made: &[u8]) -> Result<Outcome> {
+    fn made(&self, made: &[u8]) -> Result<CommitOutcome> {
         let mut stored = Reader(made.strip_prefix(MADE).ok_or_else(|| self.odd())?);
         let head = stored.byte().and_then(|length| stored.take(usize::from(length)));
         let head = self.head(head.ok_or_else(|| self.odd())?)?;
         let at = stored.fixed(8).and_then(|at| Timestamp::from_millis(at.cast_signed()));
         let at = at.ok_or_else(|| self.odd())?;
         let numbers = std::iter::from_fn(|| stored.fixed(8)).collect();
-        Ok(Outcome { head, decision: Decision::Committed(Assigned { at, numbers }) })
+        Ok(CommitOutcome { head, decision: Decision::Committed(Assigned { at, numbers }) })
     }
 
     fn row(

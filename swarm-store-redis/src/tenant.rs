@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use redis::Value as Reply;
 use swarm_core::store::backend::{
-    Answer, CommitId, Item, Kind, Operation, Outcome, Query, Reading, Table, Transaction,
+    Answer, CommitId, CommitOutcome, Item, Kind, Operation, Query, Reading, Table, Transaction,
 };
 use swarm_core::store::{BatchCommit, Changes, GroupCommit, Result};
 use swarm_core::{Entropy as _, StoreError, SystemEntropy, TenantId};
@@ -210,7 +210,11 @@ impl Tenant {
     }
 
     /// Carries out a transaction.
-    pub(crate) async fn commit(&self, op: Operation, transaction: &Transaction) -> Result<Outcome> {
+    pub(crate) async fn commit(
+        &self,
+        op: Operation,
+        transaction: &Transaction,
+    ) -> Result<CommitOutcome> {
         let mut encoded = self.compiled.transaction(op, &self.keys, transaction)?;
         for _ in 0..MAX_COMMITS {
             self.stage(op, &encoded.long_parts).await?;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use swarm_core::TenantId;
 use swarm_core::store::backend::{
-    Backend, Load, Operation, Outcome, Query, Reading, Snapshot, Transaction,
+    Backend, CommitOutcome, Load, Operation, Query, Reading, Snapshot, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result, async_trait};
 
@@ -43,7 +43,7 @@ impl<B: Backend> Backend for RoundRobin<B> {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         self.next().commit(tenant, op, transaction).await
     }
 

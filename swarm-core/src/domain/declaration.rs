@@ -76,6 +76,7 @@ impl Declaration {
     schemars(rename = "AggregationMethod")
 )]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Method {
     /// The mean of the ranks, weighted by confidence.
     #[default]

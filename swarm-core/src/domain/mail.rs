@@ -30,6 +30,7 @@ form! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum MailState {
     /// The message waits for its next attempt, or an attempt is in progress.
     Queued,

@@ -198,6 +198,7 @@ pub struct Notice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum DeliveryState {
     /// It waits for its next attempt, or an attempt is in progress.
     Queued,

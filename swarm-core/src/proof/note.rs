@@ -17,6 +17,7 @@ const DASH: &str = "\u{2014} ";
 
 /// What a key signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeyKind {
     /// The text of a note: the key of a log.
     Ed25519,

@@ -10,6 +10,7 @@ use crate::domain::Invalid;
 
 /// The key that a witness cosigns with.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WitnessKey {
     /// A key whose cosignatures are verified here.
     Ed25519(VerifierKey),

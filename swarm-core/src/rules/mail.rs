@@ -159,6 +159,7 @@ impl Reminder {
 
 /// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Attempt {
     /// The mail server accepted the message.
     Sent,

@@ -12,6 +12,7 @@ pub struct PolicyRefusal {
 
 /// The kind of a refusal of a policy, which decides its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PolicyKind {
     /// The member may not file this: 403.
     Forbidden,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::body_shape::shape_fault;
-use crate::domain::json::{Document, Fields, Json, Object};
+use crate::domain::json::{Fields, Json, JsonDocument, Object};
 use crate::domain::{Invalid, Signed, TakeDraft};
 
 /// A submitted take: its fields are valid, its signature is not yet verified.
@@ -51,7 +51,7 @@ impl Submission {
     /// [`Invalid`], naming the first field that breaks its rule, or `body` when the text is not
     /// JSON.
     pub fn from_json(text: &[u8]) -> Result<Self, Invalid> {
-        let json = Document::read(text);
+        let json = JsonDocument::read(text);
         let mut document = json.map_err(|_| Invalid::new("body", "must be JSON"))?;
         Self::read(&mut document.members())
     }

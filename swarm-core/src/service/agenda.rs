@@ -65,6 +65,7 @@ pub struct FineItem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum AgendaCode {
     /// The store, or another part of the server.
     Store,

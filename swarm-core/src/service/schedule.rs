@@ -35,6 +35,7 @@ pub struct ScheduleRound {
 
 /// One commit of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ScheduleStep {
     /// The session was convened.
     Convened,

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::backend::{Backend, Load, Operation, Outcome, Query, Reading, Snapshot, Transaction};
+use super::backend::{
+    Backend, CommitOutcome, Load, Operation, Query, Reading, Snapshot, Transaction,
+};
 use super::{Changes, Readiness, Result, async_trait};
 use crate::domain::TenantId;
 
@@ -16,7 +18,7 @@ macro_rules! intercept {
         /// use std::sync::atomic::{AtomicU64, Ordering};
         ///
         /// use swarm_core::TenantId;
-        /// use swarm_core::store::backend::{Backend, Decision, Operation, Outcome, Transaction};
+        /// use swarm_core::store::backend::{Backend, Decision, Operation, CommitOutcome, Transaction};
         /// use swarm_core::store::{Interceptor, Result, async_trait};
         ///
         /// /// Counts the takes that are filed.
@@ -31,7 +33,7 @@ macro_rules! intercept {
         ///         tenant: &TenantId,
         ///         op: Operation,
         ///         transaction: Transaction,
-        ///     ) -> Result<Outcome> {
+        ///     ) -> Result<CommitOutcome> {
         ///         let outcome = next.commit(tenant, op, transaction).await?;
         ///         let is_filed = op == "file" && matches!(outcome.decision, Decision::Committed(_));
         ///         self.0.fetch_add(u64::from(is_filed), Ordering::Relaxed);
@@ -58,7 +60,7 @@ macro_rules! intercept {
 
 intercept! {
     read(tenant: &TenantId, op: Operation, queries: Vec<Query>) -> Reading;
-    commit(tenant: &TenantId, op: Operation, transaction: Transaction) -> Outcome;
+    commit(tenant: &TenantId, op: Operation, transaction: Transaction) -> CommitOutcome;
     snapshot(tenant: &TenantId) -> Box<dyn Snapshot>;
     load() -> Box<dyn Load>;
     tenants() -> Vec<TenantId>;

@@ -1,6 +1,6 @@
 //! An [`Interceptor`] that refuses every commit.
 
-use super::backend::{Backend, Load, Operation, Outcome, Transaction};
+use super::backend::{Backend, CommitOutcome, Load, Operation, Transaction};
 use super::{Interceptor, Result, StoreError, StoreErrorKind, async_trait};
 use crate::domain::TenantId;
 
@@ -21,7 +21,7 @@ impl Interceptor for ReadOnly {
         _: &TenantId,
         op: Operation,
         _: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         refused(op)
     }
 

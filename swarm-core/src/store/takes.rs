@@ -114,6 +114,7 @@ impl TakeContext {
 
 /// The member that calls: known by its bearer token, or by a host that has authenticated it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Caller<'a> {
     /// The member whose bearer token has this hash.
     Bearer(&'a TokenHash),

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Fault, Written};
 use super::error::Refused;
-use super::{committee, desk, documents, members, scores, sessions, takes, webhooks};
+use super::{desk, documents, members, scores, sessions, takes, webhooks};
 use crate::audit::BundleRecord;
-use crate::domain::committee::{BriefFile, CommitteeMemberId, CommitteeStance};
+use crate::domain::committee::{CommitteeMemberId, CommitteeStance};
 use crate::domain::json::Json;
 use crate::domain::schema::with_fields_first;
 use crate::domain::{
@@ -20,9 +20,19 @@ use crate::domain::{
     Signature, Stance, SubjectId, Take, TakeOnFile, TenantId, Timestamp, Weights,
 };
 use crate::proof::diagnose::Diagnosis;
-use crate::rules::committee::CommitteeSession;
 use crate::rules::{Forecast, PublicTake, SessionScores};
-use crate::service::{DayFiling, Generated, LogPage, Receipt};
+use crate::service::LogPage;
+
+/// The types of the answers of interface B.
+#[cfg(feature = "committee")]
+mod committee {
+    pub(super) use crate::domain::committee::BriefFile;
+    pub(super) use crate::rules::committee::CommitteeSession;
+    pub(super) use crate::service::{DayFiling, Generated, Receipt};
+    pub(super) use crate::wire::committee::{
+        CommitteeKey, CommitteeMemberUpdated, CommitteeMembers, CommitteeSessions, CommitteeWritten,
+    };
+}
 
 /// Adds the schema of a type, and returns its name.
 type Declared = fn(&mut SchemaGenerator) -> Cow<'static, str>;
@@ -37,8 +47,8 @@ macro_rules! topics {
         }
     };
     (@add $type:ty, $($status:literal)*) => { |generator| done::<$type>(generator, &[$($status),*]) };
-    ($($topic:literal: $($type:ty $(= ok $($status:literal)*)?),*;)*) => {
-        &[$(($topic, &[$(topics!(@add $type $(, $($status)*)?)),*])),*]
+    ($($(#[$only:meta])* $topic:literal: $($type:ty $(= ok $($status:literal)*)?),*;)*) => {
+        &[$($(#[$only])* ($topic, &[$(topics!(@add $type $(, $($status)*)?)),*])),*]
     };
 }
 
@@ -57,9 +67,10 @@ const TOPICS: &[(&str, &[Declared])] = topics! {
         documents::SnapshotAdded = ok 201, documents::Memos, documents::MemoReceipt = ok 201,
         documents::BriefPublished = ok 201, Written = ok 200;
     "log": LogPage;
-    "committee": Receipt = ok, committee::CommitteeSessions, CommitteeSession, BriefFile,
-        committee::CommitteeMemberUpdated = ok, DayFiling, committee::CommitteeMembers, committee::CommitteeKey = ok,
-        Generated = ok, committee::CommitteeWritten = ok;
+    #[cfg(feature = "committee")]
+    "committee": committee::Receipt = ok, committee::CommitteeSessions, committee::CommitteeSession, committee::BriefFile,
+        committee::CommitteeMemberUpdated = ok, committee::DayFiling, committee::CommitteeMembers,
+        committee::CommitteeKey = ok, committee::Generated = ok, committee::CommitteeWritten = ok;
     "server": desk::OperatorActs, desk::Status;
     "common": TenantId, SessionId, Day, Timestamp, MemberId, SubjectId, CommitteeMemberId, Stance, CommitteeStance,
         Confidence, PublicKey, Signature, Digest, Weights, Refused, Fault;

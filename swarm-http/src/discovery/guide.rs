@@ -21,16 +21,6 @@ pub(crate) async fn skill(request: RequestContext) -> Reply {
     markdown(&Skill { tenant, name, origin, service, now, problems })
 }
 
-/// `/skill/committee.md`: how an agent files takes of the daily committee.
-pub(crate) async fn committee(request: RequestContext) -> Reply {
-    let name = one_line(&request.served.config().name);
-    markdown(&Committee {
-        name,
-        origin: request.origin(),
-        problems: problems_of(Audience::Committee),
-    })
-}
-
 /// A program of the guide: a text, in which `{{ origin }}` and `{{ service }}` are replaced.
 pub(crate) struct Program {
     kind: &'static str,
@@ -74,14 +64,6 @@ struct Skill {
     /// The origin that challenges name.
     service: String,
     now: Now,
-    problems: Vec<Problem>,
-}
-
-#[derive(Template)]
-#[template(path = "discovery/committee.md", escape = "none")]
-struct Committee {
-    name: String,
-    origin: String,
     problems: Vec<Problem>,
 }
 
@@ -186,7 +168,7 @@ fn code(text: &str) -> String {
 }
 
 /// An operator's text as one line of Markdown.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let plain: String = text.chars().filter(|c| c.is_whitespace() || is_plain(*c)).collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -200,11 +182,11 @@ fn is_plain(c: char) -> bool {
 }
 
 /// The errors that this audience can get.
-fn problems_of(audience: Audience) -> Vec<Problem> {
+pub(crate) fn problems_of(audience: Audience) -> Vec<Problem> {
     Problem::ALL.iter().copied().filter(|problem| problem.audience() == audience).collect()
 }
 
-fn markdown(page: &impl Template) -> Reply {
+pub(crate) fn markdown(page: &impl Template) -> Reply {
     // Rendering to a string fails only if the `Display` of a field fails, and none does.
     let text = page.render().unwrap_or_default();
     Ok(Answer::new(StatusCode::OK, MARKDOWN, text))

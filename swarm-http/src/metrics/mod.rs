@@ -33,8 +33,8 @@ const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5,
 
 pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
-    submits: Family<Outcome, Counter>,
-    committee_submits: Family<Outcome, Counter>,
+    /// The outcomes of submissions, in the order of [`Submitted::ALL`].
+    submits: [Family<Outcome, Counter>; Submitted::ALL.len()],
     seconds: Family<AtRoute, Histogram>,
     in_flight: Gauge,
     connections: Gauge,
@@ -68,7 +68,17 @@ pub(crate) enum Submitted {
     /// `swarm_submits_total`.
     Take,
     /// `swarm_committee_submits_total`.
+    #[cfg(feature = "committee")]
     CommitteeTake,
+}
+
+impl Submitted {
+    /// All of them, each with the name and the help of its counter.
+    const ALL: &[(Self, &str, &str)] = &[
+        (Self::Take, "submits", "Submissions of takes, by outcome"),
+        #[cfg(feature = "committee")]
+        (Self::CommitteeTake, "committee_submits", "Submissions to the committee, by outcome"),
+    ];
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -80,8 +90,7 @@ impl Default for Metrics {
     fn default() -> Self {
         Self {
             requests: Family::default(),
-            submits: Family::default(),
-            committee_submits: Family::default(),
+            submits: std::array::from_fn(|_| Family::default()),
             seconds: Family::new_with_constructor(durations),
             in_flight: Gauge::default(),
             connections: Gauge::default(),
@@ -125,12 +134,11 @@ impl Metrics {
 
     /// Counts a submission by its outcome: `accepted`, or the error code.
     pub(crate) fn submitted(&self, what: Submitted, error: Option<Problem>) {
-        let submits = match what {
-            Submitted::Take => &self.submits,
-            Submitted::CommitteeTake => &self.committee_submits,
-        };
         let outcome = error.map_or("accepted", Problem::code);
-        submits.get_or_create(&Outcome { outcome }).inc();
+        let kinds = Submitted::ALL.iter().zip(&self.submits);
+        for (_, submits) in kinds.filter(|((kind, ..), _)| *kind == what) {
+            submits.get_or_create(&Outcome { outcome }).inc();
+        }
     }
 
     pub(crate) fn store_warns(&self, warnings: usize) {
@@ -192,12 +200,9 @@ impl Metrics {
     }
 
     fn register_public(&self, registry: &mut Registry) {
-        registry.register("submits", "Submissions of takes, by outcome", self.submits.clone());
-        registry.register(
-            "committee_submits",
-            "Submissions to the committee, by outcome",
-            self.committee_submits.clone(),
-        );
+        for ((_, name, help), submits) in Submitted::ALL.iter().zip(&self.submits) {
+            registry.register(*name, *help, submits.clone());
+        }
         registry.register("connections", "Open connections", self.connections.clone());
         registry.register(
             "store_warnings",

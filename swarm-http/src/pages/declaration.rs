@@ -21,6 +21,7 @@ pub(super) fn facts(declaration: &Declaration) -> Vec<(&'static str, String)> {
     let score = declaration.method.map(|method| match method {
         Method::Mean => "the mean, weighted by confidence".to_owned(),
         Method::WeightedMedian => "the lower median, weighted by confidence".to_owned(),
+        method => method.as_str().to_owned(),
     });
     let facts = [("Stances", stances), ("Takes of a member", takes), ("Score", score)];
     facts.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
@@ -37,6 +38,7 @@ pub(super) fn score(declaration: &Declaration) -> String {
     let method = match declaration.method() {
         Method::Mean => "mean",
         Method::WeightedMedian => "lower median",
+        method => method.as_str(),
     };
     let middle = if declaration.stances.is_some() { "the middle" } else { "neutral" };
     format!(

@@ -57,7 +57,7 @@ impl SiteContext {
             about: config.about.clone(),
             id_origin: config.public_url().unwrap_or_else(|| origin.clone()),
             origin,
-            committee: served.committee().is_some(),
+            committee: served.committee.is_served(),
             is_signed: served.signed_log().is_some(),
             footer: config.footer.clone(),
         }

@@ -124,7 +124,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         format!("/swarm/log{joint}{}", query.join("&"))
     };
     let named = kinds.join(",");
-    let committee = request.served.committee().map(|_| COMMITTEE);
+    let committee = request.served.committee.is_served().then_some(COMMITTEE);
     let chips = FILTERS.into_iter().chain(committee);
     let chips = chips.map(|(word, of)| (word, address(of, None), of == named));
     let title = if named.is_empty() { "Log".to_owned() } else { format!("Log: {named}") };

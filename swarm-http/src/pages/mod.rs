@@ -8,6 +8,7 @@ pub(crate) mod calendar;
 pub(crate) mod card;
 mod charts;
 mod citation;
+#[cfg(feature = "committee")]
 pub(crate) mod committee;
 pub(crate) mod console;
 mod declaration;

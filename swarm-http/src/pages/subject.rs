@@ -139,11 +139,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         (links::session(session.id), times.day(session.date), deadline)
     });
     let has_outcome = found.sessions.iter().any(|session| outcome::listed(session).is_some());
-    let days = match request.served.committee() {
-        Some(committee) => committee.sessions(None, COMMITTEE_DAYS).await?,
-        None => Vec::new(),
-    };
-    let days = days.iter().filter(|day| day.subject_id == subject.id);
+    let days = request.tenant_committee().days_about(&subject.id, COMMITTEE_DAYS).await?;
     let row = |session: &Arc<SessionSummary>| SessionRow::without_subject(session, times);
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
@@ -152,7 +148,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .below("/swarm/subjects", "Subjects")
             .with_description(subject.thesis_blurb.as_deref().unwrap_or_default())
             .with_feed("Sessions and takes on this subject", format!("{base}/feed.xml")),
-        committee: days.map(|it| (links::committee(it.date), times.day(it.date))).collect(),
+        committee: days.iter().map(|day| (links::committee(*day), times.day(*day))).collect(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
         memos: format!("/swarm/memos?subject={}", links::part(subject.id.as_str())),
         takes: format!("/swarm/takes?subject={}", links::part(subject.id.as_str())),

@@ -19,6 +19,7 @@ pub(crate) const MAX_VALUES: usize = 16_384;
 
 /// Why a request body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BodyError {
     /// The body, or its declared length, is over the limit: 413.
     #[error("body too large")]

@@ -225,6 +225,7 @@ impl Command {
     }
 
     /// Asks for a yes alone in the console, not for the token.
+    #[cfg(feature = "committee")]
     pub(crate) fn without_proof(self) -> Self {
         Self { wants_proof: false, ..self }
     }
@@ -285,6 +286,7 @@ impl Command {
     }
 
     /// Reads fields from files.
+    #[cfg(feature = "committee")]
     pub(crate) fn files(mut self, files: &'static [&'static str]) -> Self {
         self.exceptions.files = files;
         self

@@ -12,13 +12,13 @@ use swarm_core::domain::{
     TokenHash,
 };
 use swarm_core::json::Json;
-use swarm_core::proof::ApiKey;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
-use swarm_core::{CommitteeRefusal, CommitteeTenant, Refusal, Resource, Tenant};
+use swarm_core::{Refusal, Resource, Tenant};
 
 use crate::Site;
 use crate::cache::CacheKey;
+use crate::committee::TenantCommittee;
 use crate::response::{Answer, ApiError};
 use crate::tenants::{BasePath, ServedTenant};
 
@@ -98,13 +98,9 @@ impl RequestContext {
         }
     }
 
-    /// The tenant's committee. Its routes are served only if there is one.
-    pub(crate) fn committee(&self) -> Result<&CommitteeTenant, ApiError> {
-        let committee = match &self.dry_run {
-            Some(dry_run) => dry_run.committee.as_ref(),
-            None => self.served.committee(),
-        };
-        committee.ok_or(RequestError::UnknownPath.into())
+    /// The tenant's committee, if the site has committees.
+    pub(crate) fn tenant_committee(&self) -> &TenantCommittee {
+        self.dry_run.as_deref().map_or(&self.served.committee, |dry_run| &dry_run.committee)
     }
 
     /// The hash of the bearer token.
@@ -120,14 +116,6 @@ impl RequestContext {
         match &self.credential {
             Credential::Bearer(token) => Some(token),
             _ => None,
-        }
-    }
-
-    /// The API key of the calling committee member.
-    pub(crate) fn api_key(&self) -> Result<&ApiKey, ApiError> {
-        match &self.credential {
-            Credential::ApiKey(key) => Ok(key),
-            _ => Err(CommitteeRefusal::MissingKey.into()),
         }
     }
 

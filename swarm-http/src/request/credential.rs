@@ -1,21 +1,17 @@
 //! Credentials: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
 
-use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 use swarm_core::domain::{Actor, AdminTokenHash, TokenHash};
-use swarm_core::proof::ApiKey;
 use swarm_core::wire::{Problem, RequestError};
-use swarm_core::{CommitteeRefusal, Refusal, TenantId};
+use swarm_core::{Refusal, TenantId};
 use tokio::time::Instant;
 
+use super::scheme::{self, Scheme, bearer, surplus};
 use crate::response::{Answer, ApiError};
 use crate::tenants::{
     ADMIN_TOKEN, Operator, OperatorRequest, Role, ServedTenant, SignOnUnavailable, single_header,
 };
 use crate::token_attempts::{Asker, Attempt, Entrance, TokenAttempts};
-
-/// The header with the API key of a committee member.
-const API_KEY: &str = "x-ic-key";
 
 /// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +26,9 @@ pub enum Access {
     /// The token of an operator of the tenant, or one whom the program around has authenticated, in this role or one that may
     /// do more (API.md, 7.1).
     Operator(Role),
-    /// A well-formed API key of a committee member (API.md, 8.1). The rules check which member it belongs to.
-    CommitteeMember,
-    /// Like [`Operator`](Self::Operator), with the refusals of the committee.
-    CommitteeOperator(Role),
+    /// What the routes of the daily committee require.
+    #[cfg(feature = "committee")]
+    Committee(super::committee_access::CommitteeAccess),
     /// An operator who is signed into the console. The console checks it, and answers with a page.
     Console,
 }
@@ -42,25 +37,29 @@ impl Access {
     /// The role that an operator needs, if the route is for operators.
     pub fn role(self) -> Option<Role> {
         match self {
-            Self::Operator(role) | Self::CommitteeOperator(role) => Some(role),
-            Self::Public | Self::PublicOrMember | Self::Member | Self::CommitteeMember => None,
-            Self::Console => None,
+            Self::Operator(role) => Some(role),
+            #[cfg(feature = "committee")]
+            Self::Committee(access) => access.role(),
+            Self::Public | Self::PublicOrMember | Self::Member | Self::Console => None,
+        }
+    }
+
+    /// How callers show who they are, where nobody may call without.
+    pub(crate) fn scheme(self) -> Option<&'static Scheme> {
+        match self {
+            Self::Public | Self::PublicOrMember | Self::Console => None,
+            Self::Member => Some(&scheme::BEARER),
+            Self::Operator(_) => Some(&scheme::OPERATOR),
+            #[cfg(feature = "committee")]
+            Self::Committee(access) => Some(access.scheme()),
         }
     }
 
     /// The token that a request with these headers sends here, and where it counts if it is wrong. `None` without one: the
     /// answer is the 401 for a missing one.
     fn token(self, headers: &HeaderMap) -> Option<(Entrance, &[u8])> {
-        match self {
-            Self::Public | Self::PublicOrMember | Self::Console => None,
-            Self::Member => Some((Entrance::MemberApi, bearer(headers)?)),
-            Self::CommitteeMember => {
-                Some((Entrance::MemberApi, single_header(headers, API_KEY)?.as_bytes()))
-            }
-            Self::Operator(_) | Self::CommitteeOperator(_) => {
-                Some((Entrance::OperatorApi, single_header(headers, ADMIN_TOKEN)?.as_bytes()))
-            }
-        }
+        let scheme = self.scheme()?;
+        Some((scheme.entrance, (scheme.read)(headers)?))
     }
 }
 
@@ -105,7 +104,8 @@ pub(crate) enum Credential {
     None,
     Bearer(TokenHash),
     Operator(Actor),
-    ApiKey(ApiKey),
+    #[cfg(feature = "committee")]
+    ApiKey(swarm_core::proof::ApiKey),
 }
 
 /// Rejects a caller without the required credential or role, before the rest of the request is read.
@@ -136,13 +136,19 @@ pub(crate) async fn authorize(
             let known = operator(role).await?.ok_or(Refusal::MissingAdminToken)?;
             Ok(known.ok_or(Refusal::NotForRole)?)
         }
-        Access::CommitteeMember => {
-            let key = api_key(headers).and_then(ApiKey::parse);
-            Ok(Credential::ApiKey(key.ok_or(CommitteeRefusal::MissingKey)?))
-        }
-        Access::CommitteeOperator(role) => {
-            let known = operator(role).await?.ok_or(CommitteeRefusal::MissingAdminToken)?;
-            Ok(known.ok_or(CommitteeRefusal::NotForRole)?)
+        #[cfg(feature = "committee")]
+        Access::Committee(access) => {
+            use swarm_core::CommitteeRefusal::{MissingAdminToken, MissingKey, NotForRole};
+            match access.role() {
+                Some(role) => {
+                    let known = operator(role).await?.ok_or(MissingAdminToken)?;
+                    Ok(known.ok_or(NotForRole)?)
+                }
+                None => {
+                    let key = super::committee_access::api_key(headers);
+                    Ok(Credential::ApiKey(key.ok_or(MissingKey)?))
+                }
+            }
         }
     }
 }
@@ -162,86 +168,13 @@ async fn recognised(
     }
 }
 
-/// The hint for a request without the credential that it needs. It quotes nothing, because a token in a wrong form is a secret
-/// all the same.
+/// The hint for a request without the credential that it needs.
 pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
-    match access {
-        Access::Member => Some(bearer_hint(headers)),
-        Access::Operator(_) | Access::CommitteeOperator(_) => {
-            let place = "X-Admin-Token: must be the token of an operator";
-            let sent = single_header(headers, ADMIN_TOKEN).map(HeaderValue::as_bytes);
-            let fault = absence(headers, ADMIN_TOKEN).or_else(|| surplus(sent?));
-            fault.map(|fault| format!("{place}, {fault}"))
-        }
-        Access::CommitteeMember => {
-            let place = "x-ic-key: must be <prefix>_<member_id>_<32 hex>";
-            let fault = absence(headers, API_KEY).unwrap_or("has another form");
-            Some(format!("{place}, {fault}"))
-        }
-        Access::Public | Access::PublicOrMember | Access::Console => None,
-    }
+    (access.scheme()?.hint)(headers)
 }
 
 /// The hint for the bearer token of a request, if it cannot be a token. Quotes nothing, like [`hint`].
 pub(crate) fn token_hint(access: Access, headers: &HeaderMap) -> Option<String> {
     let token = if access == Access::Member { bearer(headers)? } else { return None };
     surplus(token).map(|fault| format!("Authorization: must be Bearer <token>, {fault}"))
-}
-
-/// What a token has besides itself, because of how it was copied or read from a file.
-fn surplus(token: &[u8]) -> Option<&'static str> {
-    let is_quote = |byte: Option<&u8>| matches!(byte, Some(b'"' | b'\'' | b'<' | b'>' | b'`'));
-    if token.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"bearer ")) {
-        return Some("has the word Bearer twice");
-    }
-    if token.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
-        return Some(
-            "has a character outside ASCII, perhaps an invisible one (a byte order mark, a no-break space)",
-        );
-    }
-    if is_quote(token.first()) || is_quote(token.last()) {
-        return Some("has quotes around the token");
-    }
-    token.contains(&b' ').then_some("has a space in the token")
-}
-
-/// Why a header that is sent once is not there.
-fn absence(headers: &HeaderMap, name: &str) -> Option<&'static str> {
-    match headers.get_all(name).iter().count() {
-        0 if headers.contains_key(AUTHORIZATION) => {
-            Some("is missing: Authorization is not read here")
-        }
-        0 => Some("is missing"),
-        1 => None,
-        _ => Some("is sent more than once"),
-    }
-}
-
-fn bearer_hint(headers: &HeaderMap) -> String {
-    let mut sent = headers.get_all(AUTHORIZATION).iter().map(HeaderValue::as_bytes);
-    let fault = match (sent.next(), sent.next()) {
-        (None, _) => "is missing",
-        (Some(_), Some(_)) => "is sent more than once",
-        (Some(value), None) if value.trim_ascii().is_empty() => "is empty",
-        (Some(value), None) if value.trim_ascii().eq_ignore_ascii_case(b"bearer") => {
-            "has no token after Bearer"
-        }
-        (Some(value), None) if value.trim_ascii().contains(&b' ') => {
-            "has another scheme than Bearer"
-        }
-        (Some(_), None) => "does not begin with the word Bearer and a space",
-    };
-    format!("Authorization: must be Bearer <token>, {fault}")
-}
-
-/// The token of the one `Authorization` header.
-fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    let (scheme, token) = single_header(headers, AUTHORIZATION)?.as_bytes().split_at_checked(7)?;
-    let token = token.trim_ascii();
-    (scheme.eq_ignore_ascii_case(b"bearer ") && !token.is_empty()).then_some(token)
-}
-
-/// The committee member's API key, unparsed.
-fn api_key(headers: &HeaderMap) -> Option<&str> {
-    single_header(headers, API_KEY)?.to_str().ok()
 }

@@ -4,15 +4,16 @@ use swarm_core::json::{Json, Object, write};
 use swarm_core::rules::Caution;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
-use swarm_core::{CommitteeTenant, Invalid, Tenant};
+use swarm_core::{Invalid, Tenant};
 
+use crate::committee::TenantCommittee;
 use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::ServedTenant;
 
 /// The services of a tenant for a dry run.
 pub(crate) struct DryRun {
     pub(crate) tenant: Tenant,
-    pub(crate) committee: Option<CommitteeTenant>,
+    pub(crate) committee: TenantCommittee,
     pub(crate) signed_log: Option<SignedLog>,
 }
 
@@ -21,7 +22,7 @@ impl DryRun {
     pub(crate) fn of(served: &ServedTenant) -> Self {
         let tenant = served.tenant().dry_run();
         Self {
-            committee: served.committee().map(CommitteeTenant::dry_run),
+            committee: served.committee.dry_run(),
             signed_log: served.signed_log().map(|log| log.dry_run(&tenant)),
             tenant,
         }

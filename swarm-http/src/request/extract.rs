@@ -110,6 +110,7 @@ macro_rules! orders {
     };
 }
 
+#[cfg(feature = "committee")]
 pub(crate) use orders;
 
 orders!(

@@ -3,6 +3,8 @@
 mod arrival;
 pub mod body;
 pub(crate) mod command;
+#[cfg(feature = "committee")]
+pub(crate) mod committee_access;
 pub(crate) mod context;
 pub(crate) mod credential;
 pub(crate) mod dispatch;
@@ -19,6 +21,7 @@ pub(crate) mod portion;
 mod receipt;
 mod reception;
 pub(crate) mod route;
+pub(crate) mod scheme;
 mod service;
 pub(crate) mod table;
 

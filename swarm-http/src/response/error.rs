@@ -4,11 +4,10 @@ use http::HeaderValue;
 use http::header::{ALLOW, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use swarm_core::service::with_causes;
 use swarm_core::wire::{self, RequestError};
-use swarm_core::{
-    CommitteeError, CommitteeRefusal, Error, Refusal, Rejection, StoreError, SubmitError,
-};
+use swarm_core::{Error, Refusal, Rejection, StoreError, SubmitError};
 
 use super::Answer;
+use crate::committee::Failure;
 use crate::tenants::SignOnUnavailable;
 
 /// Any error that a request is answered with.
@@ -17,9 +16,7 @@ pub(crate) enum ApiError {
     /// A call of interface A failed.
     Core(SubmitError),
     /// A call of interface B failed.
-    Committee(CommitteeError),
-    /// A submission to the committee failed.
-    Submission(CommitteeError),
+    Committee(Failure),
     /// The store is not ready.
     NotReady(Error),
     /// The request was rejected before any rule judged it.
@@ -60,8 +57,7 @@ impl ApiError {
     fn on_the_wire(&self) -> wire::Answer {
         match self {
             Self::Core(error) => error.into(),
-            Self::Committee(error) => error.into(),
-            Self::Submission(error) => wire::Answer::of_submission(error),
+            Self::Committee(failure) => failure.on_the_wire(),
             Self::NotReady(Error::Store(error)) => wire::Answer::not_ready(error),
             Self::NotReady(error) => error.into(),
             Self::Request(error) => error.into(),
@@ -72,10 +68,7 @@ impl ApiError {
     fn hint(&self, body: &[u8]) -> Option<String> {
         match self {
             Self::Core(Error::Refused(rejection)) => wire::hint_quoting(&rejection.reason, body),
-            Self::Committee(Error::Refused(refusal))
-            | Self::Submission(Error::Refused(refusal)) => {
-                wire::committee_hint_quoting(refusal, body)
-            }
+            Self::Committee(failure) => failure.hint(body),
             Self::Request(error) => error.hint_quoting(body),
             _ => None,
         }
@@ -95,8 +88,7 @@ impl ApiError {
     fn retry_after(&self) -> Option<u32> {
         match self {
             Self::Core(Error::Refused(rejection)) => rejection.reason.retry_after(),
-            Self::Committee(Error::Refused(refusal))
-            | Self::Submission(Error::Refused(refusal)) => refusal.retry_after(),
+            Self::Committee(failure) => failure.retry_after(),
             Self::Request(error) => error.retry_after(),
             Self::Core(Error::Store(error)) if error.is_contended() => Some(1),
             _ => None,
@@ -115,7 +107,11 @@ impl ApiError {
     fn log(&self) {
         match self {
             Self::Core(error) => log_failure(error),
-            Self::Committee(error) | Self::Submission(error) => log_failure(error),
+            Self::Committee(failure) => {
+                if let Some(error) = failure.fault() {
+                    tracing::error!(error = with_causes(error), "store call failed");
+                }
+            }
             Self::NotReady(Error::Store(error)) => {
                 tracing::error!(error = with_causes(error), "the store is not ready");
             }
@@ -137,15 +133,9 @@ impl From<RequestError> for ApiError {
     }
 }
 
-impl From<CommitteeRefusal> for ApiError {
-    fn from(refusal: CommitteeRefusal) -> Self {
-        Self::Committee(refusal.into())
-    }
-}
-
-impl From<CommitteeError> for ApiError {
-    fn from(error: CommitteeError) -> Self {
-        Self::Committee(error)
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        Self::Committee(failure)
     }
 }
 

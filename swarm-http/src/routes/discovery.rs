@@ -33,7 +33,8 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
             .with(Work::Long)
             .about("A guide for agents: from key to first take")
             .answers(200, &["text/markdown"]),
-        read("/skill/committee.md", guide::committee)
+        #[cfg(feature = "committee")]
+        read("/skill/committee.md", super::committee::guide)
             .about("A guide for agents in the daily committee")
             .answers(200, &["text/markdown"]),
         read("/skill/member.py", |request| guide::PYTHON.serve(request))

@@ -21,7 +21,7 @@ use swarm_core::json::{self, Json, Object};
 use swarm_core::wire::RequestError;
 use tokio::time::{Instant, sleep};
 
-use super::{committee, log, members, sessions, takes};
+use super::{log, members, sessions, takes};
 use crate::budget::InFlight;
 use crate::fairness::ClientShare;
 use crate::following::Place;
@@ -41,7 +41,7 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// A form of a file.
 #[derive(Clone, Copy)]
-enum Form {
+pub(super) enum Form {
     /// RFC 4180, with a header.
     Csv,
     /// A line of JSON for each row.
@@ -50,38 +50,43 @@ enum Form {
 
 /// A list of the API, and where its rows are in the answer.
 #[derive(Clone, Copy)]
-struct List {
-    handler: fn(RequestContext) -> BoxFuture<'static, Reply>,
-    field: &'static str,
-    name: &'static str,
+pub(super) struct List {
+    pub(super) handler: fn(RequestContext) -> BoxFuture<'static, Reply>,
+    pub(super) field: &'static str,
+    pub(super) name: &'static str,
 }
 
+/// Declares the handlers of the two forms of lists.
 macro_rules! files {
     ($($csv:ident $ndjson:ident = $list:path, $field:literal, $name:literal;)*) => {
         $(
-            pub(super) async fn $csv(request: RequestContext) -> Reply {
-                let handler = |request| -> BoxFuture<'static, Reply> { Box::pin($list(request)) };
-                answer(List { handler, field: $field, name: $name }, request, Form::Csv).await
+            pub(super) async fn $csv(request: $crate::request::RequestContext) -> $crate::response::Reply {
+                use $crate::routes::list_files::{Form, List, answer};
+                let list = List { handler: |request| Box::pin($list(request)), field: $field, name: $name };
+                answer(list, request, Form::Csv).await
             }
 
-            pub(super) async fn $ndjson(request: RequestContext) -> Reply {
-                let handler = |request| -> BoxFuture<'static, Reply> { Box::pin($list(request)) };
-                answer(List { handler, field: $field, name: $name }, request, Form::Ndjson).await
+            pub(super) async fn $ndjson(request: $crate::request::RequestContext) -> $crate::response::Reply {
+                use $crate::routes::list_files::{Form, List, answer};
+                let list = List { handler: |request| Box::pin($list(request)), field: $field, name: $name };
+                answer(list, request, Form::Ndjson).await
             }
         )*
     };
 }
+
+#[cfg(feature = "committee")]
+pub(super) use files;
 
 files! {
     takes_csv takes_ndjson = takes::list, "takes", "takes";
     members_csv members_ndjson = members::list, "members", "members";
     sessions_csv sessions_ndjson = sessions::list, "sessions", "sessions";
     log_csv log_ndjson = log::entries, "entries", "log";
-    committee_csv committee_ndjson = committee::sessions, "sessions", "committee";
 }
 
 /// The file: a page of the list if the query says how long, else the whole list.
-async fn answer(list: List, request: RequestContext, form: Form) -> Reply {
+pub(super) async fn answer(list: List, request: RequestContext, form: Form) -> Reply {
     if request.query().contains_key("limit") {
         let page = (list.handler)(request).await?;
         return Ok(file(page, list, form));

@@ -1,7 +1,8 @@
 //! The route table (API.md, 4 to 11; MANUAL.md, 10 to 14). A route is one row, at the top of the file of its handler: method,
 //! path, credential, body, handler, and its description for the reference.
 
-mod committee;
+#[cfg(feature = "committee")]
+pub(crate) mod committee;
 #[cfg(feature = "pages")]
 mod console;
 mod discovery;
@@ -47,13 +48,6 @@ pub(crate) fn api() -> Vec<Route> {
     topics.into_iter().chain([pages::routes as fn() -> _]).flat_map(|routes| routes()).collect()
 }
 
-/// The routes of interface B and its pages.
-pub(crate) fn committee() -> Vec<Route> {
-    let mut routes = committee::routes();
-    routes.extend(pages::of_committee());
-    routes
-}
-
 /// The routes of the server itself, health, readiness and metrics, for an address that only its operator can reach.
 pub(crate) fn operations_apart() -> Vec<Route> {
     operations::apart()
@@ -63,9 +57,8 @@ pub(crate) fn operations_apart() -> Vec<Route> {
 pub(crate) fn site(parts: Parts) -> Vec<Route> {
     let mut routes = discovery::routes(site);
     routes.extend(api());
-    if parts.committees {
-        routes.extend(committee());
-    }
+    #[cfg(feature = "committee")]
+    routes.extend(parts.committees.then(committee::routes).into_iter().flatten());
     routes.extend(pages::at_root());
     if parts.operations {
         routes.extend(operations::public());
@@ -208,6 +201,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[cfg(not(feature = "committee"))]
+    #[test]
+    fn a_build_without_the_committee_does_not_name_it() {
+        use crate::metrics::Metrics;
+
+        let parts = Parts { committees: false, operations: true };
+        for route in all(parts) {
+            let is_named = ["committee", "/ic/"].iter().any(|name| route.path.contains(name));
+            assert!(!is_named, "{}", route.path);
+        }
+        for route in of_operators() {
+            let mut groups = route.commands.iter().map(|command| command.group);
+            assert!(!groups.any(|group| group.starts_with("committee")), "{}", route.path);
+        }
+        let document = Reference::of(&site(parts)).openapi("http://a.example", None).body;
+        let document = String::from_utf8(document.to_vec()).unwrap();
+        for name in ["x-ic-key", "committeeMember", "CommitteeError", "CommitteeReceipt"] {
+            assert!(!document.contains(name), "{name}");
+        }
+        let schemas = schemas_by_name();
+        for name in ["CommitteeSubmission", "CommitteeBrief", "SubjectOrder", "CommitteeSession"] {
+            assert!(!schemas.has(name), "{name}");
+        }
+        assert!(!Metrics::default().text().contains("committee"));
     }
 
     #[cfg(feature = "pages")]

@@ -5,7 +5,7 @@
 
 use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound, UnknownPath};
 
-use super::{committee, documents, list_files, log, members, scores, sessions, takes};
+use super::{documents, list_files, log, members, scores, sessions, takes};
 use crate::pages::{self, Limit, page, page_alone, page_within, with_error_pages};
 use crate::request::RequestContext;
 use crate::request::route::{AsyncHandler, Parameter, Route, Section, Work, read};
@@ -163,11 +163,11 @@ pub(super) fn routes() -> Vec<Route> {
     ])
 }
 
-const CSV: &[&str] = &["text/csv"];
-const NDJSON: &[&str] = &["application/x-ndjson"];
+pub(super) const CSV: &[&str] = &["text/csv"];
+pub(super) const NDJSON: &[&str] = &["application/x-ndjson"];
 
 /// A page of a list of the API as a file.
-fn list(
+pub(super) fn list(
     path: &'static str,
     handler: impl AsyncHandler<RequestContext>,
     kinds: &'static [&'static str],
@@ -193,31 +193,6 @@ fn file(
     kinds: &[&'static str],
 ) -> Route {
     read(path, with_error_pages(handler)).with(Work::Long).answers(200, kinds).refuses(&[NotFound])
-}
-
-/// The pages of interface B.
-pub(super) fn of_committee() -> Vec<Route> {
-    Section::Pages.rows(vec![
-        list("/swarm/committee.csv", list_files::committee_csv, CSV, committee::COMMITTEE_LIST),
-        list(
-            "/swarm/committee.ndjson",
-            list_files::committee_ndjson,
-            NDJSON,
-            committee::COMMITTEE_LIST,
-        ),
-        page("/swarm/committee", "CommitteeSessions", committee::sessions, pages::committee::list)
-            .about("The committee's sessions")
-            .query(committee::COMMITTEE_LIST),
-        page(
-            "/swarm/committee/{date}",
-            "CommitteeSession",
-            committee::session,
-            pages::committee::session,
-        )
-        .about("A session of the committee")
-        .part("Day")
-        .refuses(&[NotFound, InvalidQuery]),
-    ])
 }
 
 /// The pages at the root of a site, besides the home page.

@@ -22,11 +22,6 @@ pub(super) fn routes() -> Vec<Route> {
     ])
 }
 
-/// Interface B has no permalinks.
-pub(super) fn of_committee() -> Vec<Route> {
-    Vec::new()
-}
-
 /// Nothing beside the home page.
 pub(super) fn at_root() -> Vec<Route> {
     Vec::new()

@@ -1,7 +1,7 @@
 //! Routes of takes: help with signing, filing, reading.
 
 use swarm_core::domain::{Actor, Attribution, TakeDraft, Withholding};
-use swarm_core::json::Document;
+use swarm_core::json::JsonDocument;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidRequest, InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound,
@@ -158,10 +158,10 @@ async fn with_entry_found(request: &RequestContext, answer: Answer, take: TakeId
     }
 }
 
-/// Parses a submission. The texts of a [`Document`] are borrowed, so that a take of any usual size is parsed on the
+/// Parses a submission. The texts of a [`JsonDocument`] are borrowed, so that a take of any usual size is parsed on the
 /// thread of the request.
 fn read_submission(bytes: &[u8]) -> Result<Submission, ApiError> {
-    let mut document = Document::read_bounded(bytes, MAX_VALUES)?;
+    let mut document = JsonDocument::read_bounded(bytes, MAX_VALUES)?;
     Ok(Submission::read(&mut document.members()).map_err(Refusal::InvalidSubmission)?)
 }
 

@@ -7,9 +7,10 @@ use swarm_core::domain::{Quotas, Schedule, WebhookSettings};
 use swarm_core::proof::witness::WitnessKey;
 use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::Store;
-use swarm_core::{CommitteeSettings, Committees, Policy, Swarm, TenantId};
+use swarm_core::{CommitteeSettings, Policy, Swarm, TenantId};
 
 use super::{BasePath, Operators, OwnFigures, PublicOrigin};
+use crate::committee::SiteCommittees;
 
 /// The settings of a tenant: id, hosts, operators, quotas (MANUAL.md, 13.2).
 #[derive(Clone)]
@@ -192,7 +193,7 @@ pub struct Services {
     /// Interface A.
     pub swarm: Swarm,
     /// Interface B.
-    pub committees: Option<Committees>,
+    pub(crate) committees: SiteCommittees,
     /// The feed of changed tenants, if the store has one. Without it, maintenance polls every tenant.
     pub changes: Option<Store>,
     /// The signer of the logs. Without a signer there are no checkpoints, proofs and receipts.
@@ -224,12 +225,6 @@ impl fmt::Debug for Services {
 
 impl From<Swarm> for Services {
     fn from(swarm: Swarm) -> Self {
-        Self { swarm, committees: None, changes: None, signer: None }
-    }
-}
-
-impl From<(Swarm, Committees)> for Services {
-    fn from((swarm, committees): (Swarm, Committees)) -> Self {
-        Self { swarm, committees: Some(committees), changes: None, signer: None }
+        Self { swarm, committees: SiteCommittees::default(), changes: None, signer: None }
     }
 }

@@ -1,6 +1,8 @@
 //! Tenants: their settings, the directory that finds them by request, and their operators.
 
 mod base_path;
+#[cfg(feature = "committee")]
+mod committee;
 mod config;
 mod host;
 mod host_table;

@@ -7,10 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use swarm_core::service::Overview;
 use swarm_core::service::Scores;
 use swarm_core::service::signed_log::SignedLog;
-use swarm_core::{CommitteeTenant, Tenant, TenantId};
+use swarm_core::{Tenant, TenantId};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{Services, TenantConfig};
+use crate::committee::TenantCommittee;
 use crate::log_tail::Tail;
 use crate::workers::TenantJobs;
 
@@ -18,7 +19,7 @@ use crate::workers::TenantJobs;
 pub struct ServedTenant {
     config: Arc<TenantConfig>,
     tenant: Tenant,
-    committee: Option<CommitteeTenant>,
+    pub(crate) committee: TenantCommittee,
     signed_log: Option<SignedLog>,
     /// The tenant's share of the worker pool.
     jobs: TenantJobs,
@@ -33,7 +34,6 @@ pub struct ServedTenant {
 
 impl ServedTenant {
     fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
-        let committees = services.committees.as_ref();
         let tenant = services.swarm.tenant(&config.id).with_quotas(config.quotas);
         let tenant = tenant.with_application_retention(config.retention_days);
         let tenant = tenant.with_webhooks(Arc::clone(&config.webhooks));
@@ -45,9 +45,12 @@ impl ServedTenant {
         Self {
             tenant,
             signed_log,
-            committee: committees
-                .map(|committees| committees.tenant(&config.id, config.committee.clone()))
-                .map(|committee| committee.with_quotas(config.quotas)),
+            committee: TenantCommittee::open(
+                &services.committees,
+                &config.id,
+                &config.committee,
+                config.quotas,
+            ),
             config,
             jobs: TenantJobs::default(),
             tail: Tail::default(),
@@ -89,11 +92,6 @@ impl ServedTenant {
     /// The tenant's log, if the site signs logs.
     pub fn signed_log(&self) -> Option<&SignedLog> {
         self.signed_log.as_ref()
-    }
-
-    /// The tenant's committee, if the site has committees.
-    pub fn committee(&self) -> Option<&CommitteeTenant> {
-        self.committee.as_ref()
     }
 }
 

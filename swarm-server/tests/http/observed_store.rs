@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use swarm_core::TenantId;
 use swarm_core::store::backend::{
-    Append, Backend, Operation, Outcome, Query, Reading, Transaction, Write,
+    Append, Backend, CommitOutcome, Operation, Query, Reading, Transaction, Write,
 };
 use swarm_core::store::{Interceptor, Readiness, Result, Store, async_trait};
 
@@ -79,7 +79,7 @@ impl<L: Fn(&StoreCall<'_>) -> Result<()> + Send + Sync + 'static> Interceptor fo
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let arguments = format!("{transaction:?} {:?}", texts(&transaction));
         self.call(op, arguments, next.commit(tenant, op, transaction)).await
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use swarm_http::{Access, BodyFormat, RequestBody, RouteInfo, Site};
+use swarm_http::{Access, BodyFormat, CommitteeAccess, RequestBody, RouteInfo, Site};
 use swarm_store_memory::MemoryStore;
 
 use crate::fixture::Fixture;
@@ -54,7 +54,10 @@ pub fn public_reads() -> impl Iterator<Item = &'static Route> {
 /// Reads that are not public.
 pub fn other_reads() -> impl Iterator<Item = &'static Route> {
     let is_other = |access| {
-        matches!(access, Access::Member | Access::Operator(_) | Access::CommitteeOperator(_))
+        matches!(
+            access,
+            Access::Member | Access::Operator(_) | Access::Committee(CommitteeAccess::Operator(_))
+        )
     };
     all().filter(move |route| route.is_read() && is_other(route.info.access))
 }

@@ -12,7 +12,7 @@ use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::rules::MemoFilter;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, Signing};
 use swarm_core::service::{BlindSessions, LogQuery};
-use swarm_core::store::backend::{Backend, Operation, Outcome, Transaction, Write};
+use swarm_core::store::backend::{Backend, CommitOutcome, Operation, Transaction, Write};
 use swarm_core::store::{
     Caller, Collection, DocumentDraft, Interceptor, Put, Result, StoreError, async_trait,
 };
@@ -306,7 +306,7 @@ impl Interceptor for Faults {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let collection = Collection::HeldMemos.as_str().into();
         let is_of_held_memo = |write: &Write| match write {
             Write::Put { table, columns, .. } => {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use swarm_core::store::backend::{Backend, Operation, Outcome, Transaction};
+use swarm_core::store::backend::{Backend, CommitOutcome, Operation, Transaction};
 use swarm_core::store::{Interceptor, Result, async_trait};
 use swarm_core::{Error, Refusal, TenantId};
 use swarm_store_memory::MemoryStore;
@@ -28,7 +28,7 @@ impl Interceptor for StartTogether {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let one_less = |armed: usize| armed.checked_sub(1);
         if op == "file"
             && self.armed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use swarm_core::store::backend::engine;
 use swarm_core::store::backend::{
-    Backend, Decision, Item, Load, Operation, Outcome as Committed, Query, Reading, Snapshot,
+    Backend, CommitOutcome as Committed, Decision, Item, Load, Operation, Query, Reading, Snapshot,
     Table, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use swarm_core::domain::{Seq, TenantId, Timestamp, Version};
 use swarm_core::store::StoreErrorKind;
 use swarm_core::store::backend::{
-    Answer, Append, Assigned, Backend, Body, Check, CommitId, Decision, Entries, Entry, Head, Kind,
-    Outcome, PartSet, Query, Range, Reading, Row, Snapshot, Table, Term, Transaction, Value, Write,
+    Answer, Append, Assigned, Backend, Body, Check, CommitId, CommitOutcome, Decision, Entries,
+    Entry, Head, Kind, PartSet, Query, Range, Reading, Row, Snapshot, Table, Term, Transaction,
+    Value, Write,
 };
 
 use super::tables::{DEPOTS, PARCELS, SHELVES};
@@ -89,12 +90,12 @@ impl Tenant {
     pub(super) async fn try_commit(
         &self,
         transaction: Transaction,
-    ) -> Result<Outcome, StoreErrorKind> {
+    ) -> Result<CommitOutcome, StoreErrorKind> {
         let outcome = self.backend.commit(&self.id, "test", transaction).await;
         outcome.map_err(|error| error.kind())
     }
 
-    pub(super) async fn commit(&self, transaction: Transaction) -> Outcome {
+    pub(super) async fn commit(&self, transaction: Transaction) -> CommitOutcome {
         match self.try_commit(transaction).await {
             Ok(outcome) => outcome,
             Err(error) => fail("the outcome", &"no error", &error, format_args!("")),

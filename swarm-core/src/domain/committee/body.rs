@@ -60,6 +60,7 @@ impl CommitteeBody {
 
 /// Why a body was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BodyFault {
     /// The body has fewer than 80 characters.
     TooShort,

@@ -146,7 +146,7 @@ pub struct BriefRecentTake {
 }
 
 /// A brief file. Its schema_version is 1; optional fields may be added.
-#[cfg(feature = "schema")]
+#[cfg(all(feature = "committee", feature = "schema"))]
 #[derive(schemars::JsonSchema)]
 #[schemars(rename = "CommitteeBrief")]
 #[expect(dead_code, reason = "only its schema is used: a brief is stored as text")]

@@ -9,7 +9,7 @@ mod stance;
 mod take;
 
 pub use body::{BodyFault, CommitteeBody, TRAILER_PATTERN};
-#[cfg(feature = "schema")]
+#[cfg(all(feature = "committee", feature = "schema"))]
 pub(crate) use brief::BriefFile;
 pub use brief::{
     BriefMember, BriefPosition, BriefRecentSession, BriefRecentTake, BriefSnapshot, BriefSubject,

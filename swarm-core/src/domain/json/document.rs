@@ -12,7 +12,7 @@ use crate::domain::Invalid;
 /// A parsed JSON text. All values are in one flat list, and strings without escapes borrow from the
 /// input, so that parsing usually allocates once.
 #[derive(Debug)]
-pub struct Document<'a>(Vec<Node<'a>>);
+pub struct JsonDocument<'a>(Vec<Node<'a>>);
 
 /// A value. The values that it contains follow it in the list.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) enum Value<'a> {
     Object,
 }
 
-impl<'a> Document<'a> {
+impl<'a> JsonDocument<'a> {
     /// The initial capacity: the number of values in a typical take.
     const CAPACITY: usize = 32;
 
@@ -72,7 +72,7 @@ pub(super) trait Sink<'a> {
     fn keys(&self, place: usize) -> impl Iterator<Item = &str> + Clone;
 }
 
-impl<'a> Sink<'a> for Document<'a> {
+impl<'a> Sink<'a> for JsonDocument<'a> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -94,7 +94,7 @@ impl<'a> Sink<'a> for Document<'a> {
     }
 }
 
-/// The members of an object in a [`Document`]. A member that is `null` counts as absent, and
+/// The members of an object in a [`JsonDocument`]. A member that is `null` counts as absent, and
 /// unknown members are ignored (API.md, 1.1).
 #[derive(Debug)]
 pub struct Members<'d, 'a>(&'d mut [Node<'a>]);

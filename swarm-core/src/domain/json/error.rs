@@ -14,6 +14,7 @@ pub struct NotJson {
 
 /// Where a text stops being JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ErrorPosition {
     /// At this line and column. A column is one character. No JSON value or mark can begin there.
     At {

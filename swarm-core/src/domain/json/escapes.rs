@@ -58,7 +58,7 @@ fn unicode(escape: &str) -> Option<(char, usize)> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Document, Json};
+    use super::super::{Json, JsonDocument};
 
     proptest! {
         /// `serde_json` accepts the same strings and decodes them to the same text.
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn decoded_string_keeps_no_spare_capacity() {
         let text = format!("\"{}\"", "\\u0041".repeat(1_000));
-        let Json::Text(text) = Document::read(text.as_bytes()).unwrap().into_json() else {
+        let Json::Text(text) = JsonDocument::read(text.as_bytes()).unwrap().into_json() else {
             panic!("a text");
         };
         assert_eq!((text.len(), text.capacity()), (1_000, 1_000));

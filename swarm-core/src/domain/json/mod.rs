@@ -22,7 +22,7 @@ use std::io;
 use serde::ser::Serialize;
 
 pub use deserialize::Mismatch;
-pub use document::{Document, Members};
+pub use document::{JsonDocument, Members};
 pub use error::{ErrorPosition, NotJson};
 pub use number::Number;
 pub(crate) use number::exact;

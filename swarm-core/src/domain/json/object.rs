@@ -9,7 +9,7 @@ use super::value::{Json, Object};
 use crate::domain::Invalid;
 
 /// The members of an object, which a reader takes one by one: those of an [`Object`](super::Object)
-/// or of a [`Document`](super::Document). A member that is `null` counts as absent.
+/// or of a [`JsonDocument`](super::JsonDocument). A member that is `null` counts as absent.
 pub trait Fields {
     /// Takes an optional string.
     ///

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::document::{Document, Sink, Value};
+use super::document::{JsonDocument, Sink, Value};
 use super::error::{ErrorPosition, NotJson, Stop};
 use super::escapes::unescape;
 use super::number::is_number;
@@ -14,7 +14,7 @@ use crate::domain::distinct::{are_distinct, first_duplicate};
 /// The maximum nesting depth.
 const MAX_DEPTH: usize = 127;
 
-impl<'a> Document<'a> {
+impl<'a> JsonDocument<'a> {
     /// Parses one JSON text (RFC 8259) with at most 127 levels of nesting.
     ///
     /// # Errors
@@ -39,20 +39,20 @@ impl<'a> Document<'a> {
 }
 
 impl Json {
-    /// Parses one JSON text (RFC 8259), like [`Document::read`].
+    /// Parses one JSON text (RFC 8259), like [`JsonDocument::read`].
     ///
     /// # Errors
     /// [`NotJson`] when `bytes` are anything but one JSON text in UTF-8.
     pub fn read(bytes: &[u8]) -> Result<Self, NotJson> {
-        Document::read(bytes).map(Document::into_json)
+        JsonDocument::read(bytes).map(JsonDocument::into_json)
     }
 
-    /// Like [`read`](Self::read), for a text with at most `max_values` values; see [`Document::read_bounded`].
+    /// Like [`read`](Self::read), for a text with at most `max_values` values; see [`JsonDocument::read_bounded`].
     ///
     /// # Errors
-    /// [`NotJson`], like [`Document::read_bounded`].
+    /// [`NotJson`], like [`JsonDocument::read_bounded`].
     pub fn read_bounded(bytes: &[u8], max_values: usize) -> Result<Self, NotJson> {
-        Document::read_bounded(bytes, max_values).map(Document::into_json)
+        JsonDocument::read_bounded(bytes, max_values).map(JsonDocument::into_json)
     }
 }
 

@@ -176,6 +176,7 @@ impl LogRow {
 
 /// The change that a row of the log records.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Logged {
     /// A take. A store keeps a reference to it; the entry is computed from the take.
     Take(StoredTake),

@@ -15,6 +15,7 @@ use crate::proof::{canonical, verify};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PayloadKind {
     /// A take.
     Take,

@@ -8,8 +8,8 @@ use crate::store::{Result, StoreError, time_of_commit, time_of_read};
 
 use super::own_tables::LOG_NUMBER;
 use super::{
-    Answer, Append, Assigned, Body, Check, CommitId, Decision, Entries, Entry, Head, Item, Kind,
-    LOG, Outcome, PartSet, Query, Range, Reading, Reference, Row, SEQUENCES, Table, Term,
+    Answer, Append, Assigned, Body, Check, CommitId, CommitOutcome, Decision, Entries, Entry, Head,
+    Item, Kind, LOG, PartSet, Query, Range, Reading, Reference, Row, SEQUENCES, Table, Term,
     Transaction, Value, Write, key_length,
 };
 
@@ -481,7 +481,7 @@ pub fn commit(
     tables: &mut impl TablesMut,
     clock: impl FnOnce() -> Timestamp,
     transaction: &Transaction,
-) -> Result<Outcome> {
+) -> Result<CommitOutcome> {
     let head = tables.head()?;
     let Transaction { id, kind, seen, repetition, checks, sequences, writes, entries, .. } =
         transaction;
@@ -494,7 +494,7 @@ pub fn commit(
         let has_id =
             |row: &&Row| row.columns.get(repetition.column).and_then(Value::bytes) == Some(&id.0);
         if let Some(row) = found.filter(has_id) {
-            return Ok(Outcome { head, decision: Decision::Repeated(row.clone()) });
+            return Ok(CommitOutcome { head, decision: Decision::Repeated(row.clone()) });
         }
     }
     let at = match kind {
@@ -504,7 +504,7 @@ pub fn commit(
     };
     for (check, condition) in checks.iter().enumerate() {
         if let Err(found) = is_met(tables, condition, at)? {
-            return Ok(Outcome { head, decision: Decision::Failed { check, found } });
+            return Ok(CommitOutcome { head, decision: Decision::Failed { check, found } });
         }
     }
     let mut numbers = Vec::with_capacity(sequences.len());
@@ -525,7 +525,7 @@ pub fn commit(
         write(tables, change, &assigned)?;
     }
     let head = append(tables, entries, &assigned, *id, Head { log, ..head })?;
-    Ok(Outcome { head, decision: Decision::Committed(assigned) })
+    Ok(CommitOutcome { head, decision: Decision::Committed(assigned) })
 }
 
 /// The value of a term that is no placeholder.

@@ -49,7 +49,9 @@ pub use query::{
     Answer, CommitId, Entries, Entry, Head, Join, Query, Range, Reading, Reference, Row,
 };
 pub use schema::{Column, ColumnKind, Index, PartSet, Table, Veil};
-pub use transaction::{Append, Check, Decision, Kind, Outcome, Repetition, Transaction, Write};
+pub use transaction::{
+    Append, Check, CommitOutcome, Decision, Kind, Repetition, Transaction, Write,
+};
 pub use value::{Assigned, Term, Value, key_length, key_of};
 
 /// The name of an operation, for errors and logs.
@@ -73,7 +75,7 @@ pub trait Backend: Send + Sync + 'static {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome>;
+    ) -> Result<CommitOutcome>;
 
     /// Fixes the state of a tenant's records for a read that takes long. Later commits do not show in it, and are not delayed.
     ///

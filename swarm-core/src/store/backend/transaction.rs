@@ -186,7 +186,7 @@ pub enum Append {
 
 /// What became of a transaction.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct CommitOutcome {
     /// The end of the log after it.
     pub head: Head,
     /// What was decided.

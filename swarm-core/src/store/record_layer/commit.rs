@@ -12,7 +12,7 @@ use super::commit_id::new_id;
 use super::{Change, Made, Records, acts, head_of, operator_acts, position_of};
 use crate::domain::{Actor, LogEntry, MemberId};
 use crate::store::Result;
-use crate::store::backend::{Decision, Kind, Outcome, Transaction, Value};
+use crate::store::backend::{CommitOutcome, Decision, Kind, Transaction, Value};
 
 impl Records {
     /// Commits changes. After an error, they may be committed.
@@ -39,7 +39,7 @@ impl Records {
         let changing = (kind != Kind::Aside || change.wakes).then(|| self.seen.changing());
         let outcome = self.backend.commit(&self.tenant, op, transaction).instrument(span).await;
         drop(changing);
-        let Outcome { head, decision } = match self.seen.note(outcome) {
+        let CommitOutcome { head, decision } = match self.seen.note(outcome) {
             Ok(outcome) => outcome,
             Err(error) => {
                 if error.is_contended() {

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use super::commit_id::new_id;
 use crate::domain::{TenantId, Timestamp};
 use crate::store::backend::{
-    Assigned, Backend, Check, Decision, Kind, Load, Operation, Outcome, Query, Reading, Snapshot,
-    Table, Term, Transaction, Value, Write,
+    Assigned, Backend, Check, CommitOutcome, Decision, Kind, Load, Operation, Query, Reading,
+    Snapshot, Table, Term, Transaction, Value, Write,
 };
 use crate::store::{Changes, Readiness, Result, StoreError, time_of_read};
 
@@ -33,7 +33,7 @@ impl DryRun {
         tenant: &TenantId,
         op: Operation,
         transaction: &Transaction,
-    ) -> Result<Option<Outcome>> {
+    ) -> Result<Option<CommitOutcome>> {
         let Transaction { kind, seen, checks, .. } = transaction;
         let (mut checks, last) = (checks.clone(), checks.len());
         loop {
@@ -105,7 +105,7 @@ impl Backend for DryRun {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         // Another log begins whatever the records are.
         let kind = transaction.kind;
         if kind != Kind::AcceptLog
@@ -117,7 +117,7 @@ impl Backend for DryRun {
         let Reading { clock, head, .. } = self.backend.read(tenant, op, Vec::new()).await?;
         let numbers = vec![0; transaction.sequences.len() + usize::from(kind == Kind::AcceptLog)];
         let assigned = Assigned { at: time_of_read(clock, head.at), numbers };
-        Ok(Outcome { head, decision: Decision::Committed(assigned) })
+        Ok(CommitOutcome { head, decision: Decision::Committed(assigned) })
     }
 
     async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {

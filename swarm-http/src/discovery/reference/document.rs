@@ -254,12 +254,12 @@ fn security(access: Access) -> Json {
         let role = access.role().map(|role| role.as_str().into());
         Json::from([(name, Json::List(role.into_iter().collect()))])
     };
-    let requirements = match access {
-        Access::Public | Access::Console => Vec::new(),
-        Access::PublicOrMember => vec![Json::Object(Object::default()), scheme("member")],
-        Access::Member => vec![scheme("member")],
-        Access::Operator(_) | Access::CommitteeOperator(_) => vec![scheme("operator")],
-        Access::CommitteeMember => vec![scheme("committeeMember")],
+    let requirements = match access.scheme() {
+        Some(required) => vec![scheme(required.name)],
+        None if access == Access::PublicOrMember => {
+            vec![Json::Object(Object::default()), scheme("member")]
+        }
+        None => Vec::new(),
     };
     Json::List(requirements)
 }
@@ -281,6 +281,7 @@ fn credentials() -> Json {
     [
         ("member", bearer),
         ("operator", in_header("X-Admin-Token", OPERATOR)),
+        #[cfg(feature = "committee")]
         ("committeeMember", in_header("x-ic-key", "<prefix>_<member_id>_<32 hex>.")),
     ]
     .into()

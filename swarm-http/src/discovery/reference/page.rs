@@ -7,13 +7,12 @@ use std::sync::OnceLock;
 use askama::Template;
 use http::StatusCode;
 use swarm_core::json::{Json, Object};
-use swarm_core::wire::Problem;
+use swarm_core::wire::{Audience, Problem};
 
 use super::route_properties::problems;
 use super::schemas;
 use crate::pages::{Frame, Markup, SiteContext, html};
 use crate::request::RequestContext;
-use crate::request::credential::Access;
 use crate::request::route::Route;
 use crate::response::Answer;
 
@@ -43,7 +42,7 @@ struct ChapterPage<'a> {
     frame: Frame,
     title: &'a str,
     operations: &'a [Operation],
-    problems: &'a [Problem],
+    problems: Vec<Problem>,
     schemas: &'a [Schema],
 }
 
@@ -118,11 +117,18 @@ impl Pages {
             frame: frame.showing("Reference").below("/docs", "Reference"),
             title: &title,
             operations: group.map_or(&[], |group| &group.operations),
-            problems: if name == ERRORS { Problem::ALL } else { &[] },
+            problems: if name == ERRORS { all_problems() } else { Vec::new() },
             schemas: topic.map_or(&[], |topic| &topic.schemas),
         };
         Some(html(StatusCode::OK, &page))
     }
+}
+
+/// The errors that a request may get.
+fn all_problems() -> Vec<Problem> {
+    let is_served =
+        |it: &Problem| cfg!(feature = "committee") || it.audience() != Audience::Committee;
+    Problem::ALL.iter().copied().filter(is_served).collect()
 }
 
 /// The topic of each schema.
@@ -146,8 +152,8 @@ fn group(routes: &[Route]) -> Option<Group> {
 
 fn describe(route: &Route) -> Operation {
     let mut facts = Vec::new();
-    if let Some(credential) = credential(route.access) {
-        facts.push(("Credential", Markup(format!("<code>{credential}</code>"))));
+    if let Some(scheme) = route.access.scheme() {
+        facts.push(("Credential", Markup(format!("<code>{}</code>", scheme.sent))));
     }
     if let Some(role) = route.access.role() {
         facts.push(("Role", Markup(role.as_str().to_owned())));
@@ -176,15 +182,6 @@ fn describe(route: &Route) -> Operation {
         path: route.path,
         summary: route.about.summary,
         facts,
-    }
-}
-
-fn credential(access: Access) -> Option<&'static str> {
-    match access {
-        Access::Public | Access::PublicOrMember | Access::Console => None,
-        Access::Member => Some("Authorization: Bearer"),
-        Access::Operator(_) | Access::CommitteeOperator(_) => Some("X-Admin-Token"),
-        Access::CommitteeMember => Some("x-ic-key"),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use swarm_core::wire::Problem;
 
-use crate::request::credential::Access;
 use crate::request::route::{Handler, Route, Section};
 use crate::tenants::Role;
 
@@ -51,11 +50,11 @@ impl Audience {
     pub(super) fn of(route: &Route) -> Self {
         let answers = route.about.answers.iter();
         let is_html = answers.flat_map(|(_, forms)| forms).all(|form| *form == "text/html");
-        match route.access {
-            Access::Member | Access::CommitteeMember => Self::Member,
-            Access::Operator(_) | Access::CommitteeOperator(_) => Self::Operator,
-            _ if is_html || route.section == Section::Pages => Self::Page,
-            Access::Public | Access::PublicOrMember | Access::Console => Self::Public,
+        match route.access.scheme() {
+            Some(_) if route.access.role().is_some() => Self::Operator,
+            Some(_) => Self::Member,
+            None if is_html || route.section == Section::Pages => Self::Page,
+            None => Self::Public,
         }
     }
 
@@ -111,12 +110,7 @@ fn common(route: &Route) -> Vec<Problem> {
         problems.extend([Problem::InvalidJson, Problem::BodyIncomplete, Problem::BodyTooSlow]);
         problems.extend([Problem::BodyTooLarge, Problem::NotJsonType]);
     }
-    let credential = match route.access {
-        Access::Public | Access::PublicOrMember | Access::Console => None,
-        Access::Member => Some(Problem::MissingBearer),
-        Access::Operator(_) | Access::CommitteeOperator(_) => Some(Problem::AdminToken),
-        Access::CommitteeMember => Some(Problem::MissingKey),
-    };
+    let credential = route.access.scheme().map(|scheme| scheme.problem);
     problems.extend(credential);
     problems.extend(credential.map(|_| Problem::TooManyAttempts));
     problems.extend(route.access.role().map(|_| Problem::SignOnUnavailable));

@@ -6,7 +6,7 @@ use swarm_core::domain::{MemoId, Session, SessionState, SubjectId};
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::Caution;
 
-use super::acts::{ANNUL_OUTCOME, Act, CONVENE, RETRACT_MEMO, WITHDRAW, WITHDRAW_DAY};
+use super::acts::{ANNUL_OUTCOME, Act, CONVENE, RETRACT_MEMO, WITHDRAW};
 use super::context::ConsoleContext;
 use super::form::{Button, Field, FormData, FormView};
 use super::layout::{Block, Page, count, quoted};
@@ -324,8 +324,8 @@ async fn plain(act: &Act, context: &ConsoleContext, sent: &FormData) -> Result<C
             record.push(("Memo", quoted(&lists::memo_title(&memo))));
         }
         changes.add("Its page", "shows it".to_owned(), "reads 404".to_owned());
-    } else if act.path == WITHDRAW_DAY.path {
-        record.push(("Day", quoted(sent.text("date"))));
+    } else if let Some((label, field)) = act.changed {
+        record.push((label, quoted(sent.text(field))));
     } else if !context.part(0).is_empty() {
         record.push(("Member", quoted(context.part(0))));
     } else if act.page_id != CONVENE.page_id {

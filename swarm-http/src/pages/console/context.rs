@@ -309,7 +309,7 @@ impl ConsoleContext {
 
     /// Puts a page into the layout.
     pub(super) fn with_layout(&self, page: Page, page_id: Option<PageId>) -> Page {
-        let has_committee = self.request.served.committee().is_some();
+        let has_committee = self.request.served.committee.is_served();
         let sections = PageId::SECTIONS.iter().filter(|at| has_committee || !at.needs_committee());
         let section = page_id.map(PageId::section);
         Page {

@@ -14,7 +14,7 @@ mod stale_judgements;
 mod withdrawals;
 
 use serde_json::{Value, json};
-use swarm_http::Access;
+use swarm_http::{Access, CommitteeAccess};
 
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
@@ -229,8 +229,10 @@ fn missing_credential_is_refused_before_the_body() {
         let (method, path) = (route.method(), &route.path);
         let error = match route.info.access {
             Access::Member => "missing bearer token",
-            Access::Operator(_) | Access::CommitteeOperator(_) => "admin token required",
-            Access::CommitteeMember => "missing or malformed x-ic-key",
+            Access::Operator(_) | Access::Committee(CommitteeAccess::Operator(_)) => {
+                "admin token required"
+            }
+            Access::Committee(CommitteeAccess::Member) => "missing or malformed x-ic-key",
             _ => continue,
         };
         for framing in ["Content-Length: 200000", "Transfer-Encoding: chunked"] {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::Value;
 use swarm_core::StoreError;
-use swarm_http::Access;
+use swarm_http::{Access, CommitteeAccess};
 
 use super::DATE;
 use crate::committee_fixture;
@@ -117,7 +117,7 @@ const UNAVAILABLE: &str = "store unavailable";
 fn unavailable(request: &Request, answer: Answer) {
     let is_of_committee = request.route.info.is_of_committee
         || request.route.info.path.starts_with("/swarm/committee");
-    if request.route.info.access == Access::CommitteeMember {
+    if request.route.info.access == Access::Committee(CommitteeAccess::Member) {
         answer.unread(500, "failed to persist submission");
     } else if is_of_committee {
         answer.unread(503, UNAVAILABLE);

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::BoxFuture;
 use swarm_core::TenantId;
 use swarm_core::store::backend::{
-    Answer, Backend, Check, Entry, Item, Kind, Load, Operation, Outcome, Query, Range, Reading,
-    Row, Snapshot, Transaction, Write,
+    Answer, Backend, Check, CommitOutcome, Entry, Item, Kind, Load, Operation, Query, Range,
+    Reading, Row, Snapshot, Transaction, Write,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError, async_trait};
 use swarm_store_memory::MemoryBackend;
@@ -33,8 +33,8 @@ pub(super) enum Fault {
     Transaction(fn(&mut Transaction)),
     Check(fn(&mut Check)),
     Write(fn(&mut Write)),
-    Outcome(fn(&mut Outcome)),
-    Commit(fn(MemoryBackend, TenantId, Transaction) -> BoxFuture<'static, Result<Outcome>>),
+    Outcome(fn(&mut CommitOutcome)),
+    Commit(fn(MemoryBackend, TenantId, Transaction) -> BoxFuture<'static, Result<CommitOutcome>>),
     /// A snapshot shows the current records.
     SnapshotIsLive,
     Item(fn(&mut Item)),
@@ -105,7 +105,7 @@ impl Backend for BrokenBackend {
         id: &TenantId,
         op: Operation,
         mut transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         match self.fault {
             Fault::Transaction(change) => change(&mut transaction),
             Fault::Check(change) => transaction.checks.iter_mut().for_each(change),

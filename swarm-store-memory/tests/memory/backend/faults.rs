@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use swarm_core::domain::{Seq, Version};
 use swarm_core::store::backend::{
-    Answer, Append, Backend, Body, Check, CommitId, Decision, Entry, Item, Kind, Outcome, PartSet,
-    Query, Range, Reading, Row, Table, Term, Transaction, Value, Write,
+    Answer, Append, Backend, Body, Check, CommitId, CommitOutcome, Decision, Entry, Item, Kind,
+    PartSet, Query, Range, Reading, Row, Table, Term, Transaction, Value, Write,
 };
 use swarm_core::store::{Result, Store, StoreError};
 use swarm_core::{TenantId, Timestamp};
@@ -401,7 +401,7 @@ fn shared(backends: Vec<BrokenBackend>) -> Vec<Arc<dyn Backend>> {
 }
 
 type Reads = BoxFuture<'static, Result<Reading>>;
-type Commits = BoxFuture<'static, Result<Outcome>>;
+type Commits = BoxFuture<'static, Result<CommitOutcome>>;
 
 /// Lets other tasks run.
 async fn pause() {
@@ -609,7 +609,7 @@ fn one_entry(entry: &mut Append) {
     }
 }
 
-fn any_record_is_a_repetition(outcome: &mut Outcome) {
+fn any_record_is_a_repetition(outcome: &mut CommitOutcome) {
     if let Decision::Failed { found: Some(row), .. } = &outcome.decision {
         outcome.decision = Decision::Repeated(row.clone());
     }

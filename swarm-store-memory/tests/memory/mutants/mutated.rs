@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use swarm_core::store::backend::{
-    Backend, Decision, Item, Load, Operation, Outcome, Query, Reading, Snapshot, Transaction,
+    Backend, CommitOutcome, Decision, Item, Load, Operation, Query, Reading, Snapshot, Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError, async_trait};
 use swarm_core::{TenantId, Timestamp};
@@ -70,7 +70,7 @@ impl<B: Backend> Backend for Mutated<B> {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         self.begin().await;
         let (sites, mut sent) = (self.sites(op), transaction.with_texts());
         let is_reversed = sites.transaction(&mut sent);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use swarm_core::store::backend::{Backend, Operation, Outcome, Query, Reading, Transaction};
+use swarm_core::store::backend::{Backend, CommitOutcome, Operation, Query, Reading, Transaction};
 use swarm_core::store::{Interceptor, Result, async_trait};
 use swarm_core::{StoreError, TenantId};
 use swarm_testing::{ManualClock, moment};
@@ -34,7 +34,7 @@ impl Interceptor for Chaos {
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         let repeats = transaction.repetition.is_some();
         self.carry(op, repeats, || next.commit(tenant, op, transaction.clone())).await
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use swarm_core::store::backend::{Backend, Check, Operation, Outcome, Transaction, Write};
+use swarm_core::store::backend::{Backend, Check, CommitOutcome, Operation, Transaction, Write};
 use swarm_core::store::{Interceptor, Result, async_trait};
 use swarm_core::{TenantId, Timestamp};
 
@@ -25,7 +25,7 @@ impl Interceptor for Planted {
         tenant: &TenantId,
         op: Operation,
         mut transaction: Transaction,
-    ) -> Result<Outcome> {
+    ) -> Result<CommitOutcome> {
         if op == self.op {
             (self.change)(&mut transaction);
         }

@@ -103,7 +103,9 @@ pub(super) fn by_topic() -> Topics {
     static ALL: LazyLock<Topics> = LazyLock::new(|| {
         let mut answers = wire::schema::answers();
         let mut others = Json::read(OTHERS.as_bytes()).unwrap_or(Json::Null).into_object();
-        TOPICS.into_iter().map(|topic| complete(topic, &mut answers, &mut others)).collect()
+        let is_served = |topic: &str| cfg!(feature = "committee") || topic != "committee";
+        let topics = TOPICS.into_iter().filter(|(topic, _)| is_served(topic));
+        topics.map(|topic| complete(topic, &mut answers, &mut others)).collect()
     });
     ALL.clone()
 }

@@ -41,8 +41,10 @@ pub(in crate::pages::console) static GENERATE_BRIEFS: Act =
 pub(in crate::pages::console) static SET_SYNTHESIS: Act =
     Act::post("/operate/committee/synthesis", "/api/ic/admin/synthesis", Committee);
 
-pub(in crate::pages::console) static WITHDRAW_DAY: Act =
-    Act::post("/operate/committee/withdraw", "/api/ic/admin/day/withdraw", Committee);
+pub(in crate::pages::console) static WITHDRAW_DAY: Act = Act {
+    changed: Some(("Day", "date")),
+    ..Act::post("/operate/committee/withdraw", "/api/ic/admin/day/withdraw", Committee)
+};
 
 /// All of them.
 pub(super) static COMMITTEE_ACTS: [&Act; 9] = [

@@ -2,7 +2,8 @@
 //! route. What the form says, what it shows first, and its fields are those of the command that the route has, unless the form
 //! is one of several of the command.
 
-mod committee;
+#[cfg(feature = "committee")]
+pub(super) mod committee;
 mod members;
 mod records;
 mod sessions;
@@ -16,7 +17,6 @@ use super::page_id::PageId;
 use crate::request::command::{Argument, ArgumentKind, Command, FormPreview, FormTexts};
 use crate::request::route::Route;
 
-pub(super) use committee::*;
 pub(super) use members::*;
 pub(super) use records::*;
 pub(super) use sessions::*;
@@ -53,6 +53,8 @@ pub(crate) struct Act {
     pub(super) path_field: Option<&'static str>,
     /// The field that names the row of the page that the act is on, if a page has several.
     pub(super) row_field: Option<&'static str>,
+    /// The label and the field of the record that it changes, where no path parameter names it.
+    pub(super) changed: Option<(&'static str, &'static str)>,
     /// The act that follows on the session of the answer if this field is set.
     pub(super) then: Option<(&'static str, &'static Act)>,
     /// The names of the form's other fields, where they are not those of the command's arguments.
@@ -84,6 +86,7 @@ impl Act {
             secret: None,
             path_field: None,
             row_field: None,
+            changed: None,
             then: None,
             fields: &[],
         }
@@ -238,6 +241,12 @@ impl Act {
 
 /// All acts.
 pub(crate) fn all() -> impl Iterator<Item = &'static Act> {
-    let topics = [&MEMBER_ACTS[..], &RECORD_ACTS, &SESSION_ACTS, &COMMITTEE_ACTS];
+    let topics = [
+        &MEMBER_ACTS[..],
+        &RECORD_ACTS,
+        &SESSION_ACTS,
+        #[cfg(feature = "committee")]
+        &committee::COMMITTEE_ACTS,
+    ];
     topics.into_iter().flatten().copied()
 }

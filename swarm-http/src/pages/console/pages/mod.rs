@@ -1,6 +1,7 @@
 //! The pages of the console, a file each.
 
 mod applications;
+#[cfg(feature = "committee")]
 mod committee;
 mod convene;
 mod log;
@@ -45,7 +46,10 @@ pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Resul
         PageId::Subjects => subjects::list(context).await,
         PageId::Subject => subjects::page(context).await,
         PageId::Records => records::page(context).await,
+        #[cfg(feature = "committee")]
         PageId::Committee => committee::page(context).await,
+        #[cfg(not(feature = "committee"))]
+        PageId::Committee => Err(swarm_core::wire::RequestError::UnknownPath.into()),
         PageId::Outbox => outbox::page(context).await,
         PageId::Webhooks => webhooks::page(context).await,
         PageId::Acts => log::page(context).await,

@@ -44,9 +44,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let acts: &[_] = match message.state {
             MailState::Sent => &[],
             MailState::Cancelled => &[&RETRY_MESSAGE],
-            MailState::Queued | MailState::Failed | MailState::Undeliverable => {
-                &[&RETRY_MESSAGE, &CANCEL_MESSAGE]
-            }
+            _ => &[&RETRY_MESSAGE, &CANCEL_MESSAGE],
         };
         let id = message.id.to_string();
         (cells, acts.iter().filter_map(|act| context.row_form(act, "message", &id)).collect())

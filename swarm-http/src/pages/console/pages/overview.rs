@@ -131,6 +131,7 @@ fn act(context: &ConsoleContext, item: &AgendaItem) -> AgendaAct {
             }
             None => AgendaAct::Nothing,
         },
+        _ => AgendaAct::Nothing,
     }
 }
 

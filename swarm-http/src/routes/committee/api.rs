@@ -1,4 +1,4 @@
-//! Routes of the daily committee, interface B (API.md, 8).
+//! Routes of interface B (API.md, 8).
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -17,11 +17,13 @@ use swarm_core::wire::Problem::{
 };
 use swarm_core::{CommitteeRefusal, Resource, Timestamp, rules, wire};
 
+use crate::committee::Failure;
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::body::MAX_PARSED_INLINE;
 use crate::request::command::Command;
-use crate::request::credential::Access::{CommitteeMember, CommitteeOperator};
+use crate::request::committee_access::CommitteeAccess;
+use crate::request::credential::Access;
 use crate::request::extract::orders;
 use crate::request::parameters::{MAX_PAGE, Page};
 use crate::request::route::{Extract, Parameter, Route, Section, Work, post, read, read_as};
@@ -30,6 +32,14 @@ use crate::tenants::Role;
 
 /// The number of days that are read to know whether the list has more: not every day has a session.
 const DAYS_AHEAD: usize = 7;
+
+/// The API key of a member.
+const MEMBER: Access = Access::Committee(CommitteeAccess::Member);
+
+/// The token of an operator in this role.
+const fn operator(role: Role) -> Access {
+    Access::Committee(CommitteeAccess::Operator(role))
+}
 
 /// The query parameters of the list of sessions.
 pub(super) const COMMITTEE_LIST: &[Parameter] = &[("limit", "PageLimit"), ("before", "Day")];
@@ -43,7 +53,7 @@ pub(super) fn routes() -> Vec<Route> {
             .part("BriefFile")
             .answers(200, &["CommitteeBrief"])
             .refuses(&[NotFound]),
-        post(CommitteeMember, "/api/ic/submit", submit)
+        post(MEMBER, "/api/ic/submit", submit)
             .about("Submit a take to the day's session; the newest counts")
             .body("CommitteeSubmission")
             .unread()
@@ -74,11 +84,11 @@ pub(super) fn routes() -> Vec<Route> {
             .with(Work::Long)
             .answers(200, &["CommitteeSession"])
             .refuses(&[NotFound]),
-        read_as(CommitteeOperator(Role::Reader), "/api/ic/admin/members", members)
+        read_as(operator(Role::Reader), "/api/ic/admin/members", members)
             .with(Work::Long)
             .about("All members of the committee, by id")
             .answers(200, &["CommitteeMembers"]),
-        post(CommitteeOperator(Role::Admin), "/api/ic/admin/members", create_member)
+        post(operator(Role::Admin), "/api/ic/admin/members", create_member)
             .about("Create a member; the API key is shown once")
             .answers(201, &["CommitteeKey"])
             .mints("api_key")
@@ -93,7 +103,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .files(&["voice"])
                 .form("Create the member", "Key"),
             ),
-        post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}", update_member)
+        post(operator(Role::Admin), "/api/ic/admin/members/{id}", update_member)
             .about("Change the name, the lens or the voice of a member")
             .answers(200, &["CommitteeMemberUpdated"])
             .refuses(&[InvalidRequest, NotFound])
@@ -102,7 +112,7 @@ pub(super) fn routes() -> Vec<Route> {
                     .files(&["voice"])
                     .form("Save the record", "The record is saved"),
             ),
-        post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/rotate-key", rotate_key)
+        post(operator(Role::Admin), "/api/ic/admin/members/{id}/rotate-key", rotate_key)
             .about("Replace a member's API key; the old one stops working at once")
             .answers(200, &["CommitteeKey"])
             .mints("api_key")
@@ -113,7 +123,7 @@ pub(super) fn routes() -> Vec<Route> {
                     .form("Replace the key", "New key")
                     .destructive(),
             ),
-        post(CommitteeOperator(Role::Admin), "/api/ic/admin/members/{id}/status", set_status)
+        post(operator(Role::Admin), "/api/ic/admin/members/{id}/status", set_status)
             .about("Allow a member to submit, or not")
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound])
@@ -121,13 +131,13 @@ pub(super) fn routes() -> Vec<Route> {
                 of_member("status", "chair inactive", "{id} is {status}")
                     .form("Set the status", "The status is set"),
             ),
-        read_as(CommitteeOperator(Role::Reader), "/api/ic/admin/days/{date}", filing)
+        read_as(operator(Role::Reader), "/api/ic/admin/days/{date}", filing)
             .with(Work::Long)
             .about("Who has filed on a day and who has not, before its deadline too")
             .part("Day")
             .answers(200, &["CommitteeFiling"])
             .refuses(&[NotFound]),
-        post(CommitteeOperator(Role::Operator), "/api/ic/admin/day", set_subject)
+        post(operator(Role::Operator), "/api/ic/admin/day", set_subject)
             .about("Set the subject of a day")
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound])
@@ -136,7 +146,7 @@ pub(super) fn routes() -> Vec<Route> {
                     .below("committee")
                     .form("Set the subject", "The subject of the day is set"),
             ),
-        post(CommitteeOperator(Role::Operator), "/api/ic/admin/briefs", generate)
+        post(operator(Role::Operator), "/api/ic/admin/briefs", generate)
             .with(Work::Long)
             .about("Generate today's briefs now, replacing existing ones")
             .optional_body()
@@ -149,7 +159,7 @@ pub(super) fn routes() -> Vec<Route> {
                     .flag("deadline_utc", "deadline")
                     .form("Generate the briefs", "The briefs are generated"),
             ),
-        post(CommitteeOperator(Role::Operator), "/api/ic/admin/day/withdraw", withdraw)
+        post(operator(Role::Operator), "/api/ic/admin/day/withdraw", withdraw)
             .about("Withdraw a day that was generated by mistake; its submissions stay on record")
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound])
@@ -165,7 +175,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .form("Withdraw the day", "The day is withdrawn")
                 .destructive(),
             ),
-        post(CommitteeOperator(Role::Operator), "/api/ic/admin/synthesis", set_synthesis)
+        post(operator(Role::Operator), "/api/ic/admin/synthesis", set_synthesis)
             .about("Set the synthesis of a session")
             .answers(200, &["CommitteeWritten"])
             .refuses(&[InvalidRequest, NotFound])
@@ -217,7 +227,7 @@ pub(crate) async fn submit(request: RequestContext) -> Reply {
 
 async fn file(request: RequestContext) -> Reply {
     let filed = request.committee()?.submit(request.api_key()?, &request.bytes).await;
-    Ok(wire::committee::filed(&filed.map_err(ApiError::Submission)?).into())
+    Ok(wire::committee::filed(&filed.map_err(Failure::Submission)?).into())
 }
 
 pub(crate) async fn sessions(request: RequestContext) -> Reply {
