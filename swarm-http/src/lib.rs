@@ -47,6 +47,7 @@ mod applications;
 mod budget;
 mod cache;
 mod certificate;
+mod client_address;
 #[cfg(feature = "pages")]
 mod console;
 mod desk;
@@ -54,7 +55,6 @@ mod discovery;
 #[cfg(feature = "warp")]
 mod filters;
 mod following;
-mod forwarded;
 mod log_tail;
 mod memory_share;
 mod metrics;
@@ -80,6 +80,7 @@ use request::table::Table;
 use response::{Answer, ErrorForm};
 
 pub use certificate::expiry_warning;
+pub use client_address::ClientAddress;
 #[cfg(feature = "warp")]
 pub use filters::{api, committee_api, site};
 pub use prometheus_client;

@@ -51,7 +51,7 @@ where
     let head = &arrival.head;
     let id = RequestId::of(&head.headers);
     let (method, at) = (head.method.clone(), arrival.path().to_owned());
-    let client = site.forwarded_client(&head.headers);
+    let client = site.client_of(head);
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
     let body = pin!(body);
@@ -150,7 +150,7 @@ where
     E: Send,
 {
     let headers = &arrival.head.headers;
-    let (id, client) = (RequestId::of(headers), site.forwarded_client(headers));
+    let (id, client) = (RequestId::of(headers), site.client_of(&arrival.head));
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
     let body = pin!(body);
