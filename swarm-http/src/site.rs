@@ -389,6 +389,11 @@ impl Site {
         Some(self.scheduler.client(address))
     }
 
+    /// Whether the host of a request decides which tenant it is for.
+    pub(crate) fn finds_by_host(&self) -> bool {
+        self.directory.is_by_host()
+    }
+
     /// The tenant that a request is for.
     pub(crate) fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<ServedTenant>> {
         self.directory.find(request).map(|config| self.tenants.get(config))

@@ -164,7 +164,7 @@ where
                 answer.headers.insert(LINK, SERVICE_LINKS);
                 answer.below(served.config().base_path())
             }
-            None => unknown_host(&arrival.origin).into_answer(),
+            None => no_tenant(site, &arrival.origin).into_answer(),
         };
         let answer = form.apply(answer);
         match receipt {
@@ -178,8 +178,11 @@ where
     answer.guarded_at(arrival.path())
 }
 
-/// Logs the host, because usually it is missing from the configuration.
-fn unknown_host(origin: &Origin) -> ApiError {
+/// The error of a request for no tenant. Logs the host, because usually it is missing from the configuration.
+fn no_tenant(site: &Site, origin: &Origin) -> ApiError {
+    if !site.finds_by_host() {
+        return RequestError::UnknownPath.into();
+    }
     tracing::Span::current().record("host", origin.host().map_or("", Host::as_str));
     RequestError::UnknownHost.into()
 }
@@ -241,7 +244,7 @@ where
     B: Buf,
 {
     if arrival.served.is_none() && endpoint.needs_tenant() {
-        return Err(unknown_host(&arrival.origin));
+        return Err(no_tenant(site, &arrival.origin));
     }
     let head = &arrival.head;
     if head.method == Method::OPTIONS {
@@ -252,7 +255,7 @@ where
         Handler::Server(handler) => return handler.answer(Arc::clone(site)).await,
         Handler::Tenant(handler) => handler,
     };
-    let served = arrival.served.clone().ok_or_else(|| unknown_host(&arrival.origin))?;
+    let served = arrival.served.clone().ok_or_else(|| no_tenant(site, &arrival.origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
     let (attempts, tenant) = (&site.token_attempts, Arc::clone(&served));
     let config = tenant.config();

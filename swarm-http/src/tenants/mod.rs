@@ -34,7 +34,8 @@ pub use own_figures::{OwnFigure, OwnFigures};
 ///
 /// [`HostTable`] is the implementation by host.
 pub trait TenantDirectory: Send + Sync + 'static {
-    /// The tenant that this request is for; `None` is answered with 421. A path that is not below the base path of the
+    /// The tenant that this request is for; `None` is answered with 421, or with 404 if the directory is not
+    /// [by host](Self::is_by_host). A path that is not below the base path of the
     /// tenant is answered with 404, except for the files of its log below `/swarm/log/<tenant>` (API.md, 2.3).
     fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<TenantConfig>>;
 
@@ -45,6 +46,12 @@ pub trait TenantDirectory: Send + Sync + 'static {
     fn tenants(&self) -> Vec<Arc<TenantConfig>>;
 }
 
+
+    /// Whether the host of a request decides, alone or with the path. Where the path alone does, a request for no tenant has an unknown
+    /// path, and not an unknown host.
+    fn is_by_host(&self) -> bool {
+        true
+    }
 /// The parts of a request by which a directory finds the tenant.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -84,3 +91,7 @@ impl<T: TenantDirectory + ?Sized> TenantDirectory for Arc<T> {
         (**self).tenants()
     }
 }
+
+    fn is_by_host(&self) -> bool {
+        (**self).is_by_host()
+    }
