@@ -92,8 +92,9 @@ pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
     AdminTokens, BasePath, DuplicateOperator, DuplicateTenant, FooterLink, Host, HostTable,
-    Operator, OperatorRequest, Operators, OwnFigure, OwnFigures, PublicOrigin, Role, ServedTenant,
-    Services, SignOnUnavailable, TenantConfig, TenantDirectory, TenantRequest, WitnessConfig,
+    MemberRequest, Members, Operator, OperatorRequest, Operators, OwnFigure, OwnFigures,
+    PublicOrigin, Role, ServedTenant, Services, SignOnUnavailable, TenantConfig, TenantDirectory,
+    TenantRequest, WitnessConfig,
 };
 
 /// Everything that the `swarm` binary serves, as a [tower](https://docs.rs/tower-service) service: the interfaces, the pages, the

@@ -236,7 +236,7 @@ async fn answer<S, B, E>(
     site: &Arc<Site>,
     endpoint: &Endpoint,
     parts: Vec<String>,
-    (arrival, options): (Arrival, AnswerOptions),
+    (mut arrival, options): (Arrival, AnswerOptions),
     body: Pin<&mut S>,
 ) -> Reply
 where
@@ -257,6 +257,8 @@ where
     };
     let served = arrival.served.clone().ok_or_else(|| no_tenant(site, &arrival.origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
+    credential::admit_member(route.access, &mut arrival.head, &served).await?;
+    let head = &arrival.head;
     let (attempts, tenant) = (&site.token_attempts, Arc::clone(&served));
     let config = tenant.config();
     let (tenant, is_unlisted) = (&config.id, config.noindex);

@@ -1,9 +1,10 @@
-//! Tenants: their settings, the directory that finds them by request, and their operators.
+//! Tenants: their settings, the directory that finds them by request, their operators and their members.
 
 mod base_path;
 mod config;
 mod host;
 mod host_table;
+mod members;
 mod open_tenants;
 mod operators;
 mod own_figures;
@@ -18,6 +19,7 @@ pub use config::{FooterLink, Services, TenantConfig, WitnessConfig};
 pub use host::{Host, PublicOrigin};
 pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};
+pub use members::{MemberRequest, Members};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
 pub(crate) use operators::{ADMIN_TOKEN, single_header};
@@ -44,14 +46,14 @@ pub trait TenantDirectory: Send + Sync + 'static {
 
     /// All tenants, each once.
     fn tenants(&self) -> Vec<Arc<TenantConfig>>;
-}
-
 
     /// Whether the host of a request decides, alone or with the path. Where the path alone does, a request for no tenant has an unknown
     /// path, and not an unknown host.
     fn is_by_host(&self) -> bool {
         true
     }
+}
+
 /// The parts of a request by which a directory finds the tenant.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -90,8 +92,8 @@ impl<T: TenantDirectory + ?Sized> TenantDirectory for Arc<T> {
     fn tenants(&self) -> Vec<Arc<TenantConfig>> {
         (**self).tenants()
     }
-}
 
     fn is_by_host(&self) -> bool {
         (**self).is_by_host()
     }
+}
