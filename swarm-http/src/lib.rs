@@ -100,7 +100,8 @@ pub use tenants::{
 /// Everything that the `swarm` binary serves, as a [tower](https://docs.rs/tower-service) service: the interfaces, the pages, the
 /// feed, the guide, the reference, `/healthz`, `/readyz`, `/metrics`, and a 404 for all other paths. It accepts
 /// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it. A router that leaves out the
-/// path that it is mounted at wants [`SiteService::nested_at`].
+/// path that it is mounted at wants [`SiteService::nested_at`]. A server that is not that of `swarm-server` says in each request who
+/// connects: [`ClientAddress`].
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(routes::all(site.parts()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)
