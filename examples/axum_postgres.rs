@@ -3,8 +3,8 @@
 //! - Desks are rows of a table of the service. Each is a tenant below `/desks/<id>`, served from the moment it is added.
 //! - A layer in front of everything verifies the tokens of staff and passes on who it is as an extension. Operators need no
 //!   other token, neither at the API nor in the console.
-//! - Customers are members without a token of Swarm. A route makes them members, active at once and without a mail, and another one
-//!   files what they have signed.
+//! - Customers are members without a token of Swarm. A route makes them members, active at once and without a mail. They file at the
+//!   site itself, which a hook tells who they are.
 //! - A policy refuses takes that name a restricted project.
 //! - A trigger writes what is billed for a take in the commit of the take.
 //! - A follower keeps the latest stance of each member in a table of the service, in the transaction of its cursor.
@@ -15,12 +15,13 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Path, Request, State};
+use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::http::header::{CONTENT_TYPE, COOKIE, LOCATION};
 use axum::http::{Extensions, HeaderMap, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
@@ -35,12 +36,12 @@ use swarm_core::domain::{Actor, AdminTokenHash, Contact, Enrolment, Name, Public
 use swarm_core::service::FollowedRecord;
 use swarm_core::store::async_trait;
 use swarm_core::{
-    Caller, Cursor, Follow, MemberId, Policy, PolicyKind, PolicyQuestion, PolicyRefusal, Refusal,
-    Submission, Swarm, SystemEntropy, Tenant, TenantId, wire,
+    Cursor, Follow, MemberId, Policy, PolicyKind, PolicyQuestion, PolicyRefusal, Swarm,
+    SystemEntropy, Tenant, TenantId,
 };
 use swarm_http::{
-    BasePath, Operator, OperatorRequest, Operators, Role, ServedTenant, Services,
-    SignOnUnavailable, Site, TenantConfig, TenantDirectory, TenantRequest,
+    BasePath, ClientAddress, MemberRequest, Members, Operator, OperatorRequest, Operators, Role,
+    ServedTenant, Services, SignOnUnavailable, Site, TenantConfig, TenantDirectory, TenantRequest,
 };
 use swarm_store_postgres::tokio_postgres::{Client, Config, NoTls};
 use swarm_store_postgres::{ConfigConnect, Options, PostgresStore};
@@ -103,9 +104,9 @@ impl App {
     pub(crate) async fn open(database: Config, sign_on_key: &[u8]) -> Outcome<Self> {
         // Swarm opens its connections as this program says, and keeps to a schema of its own.
         let options = Options::default().schema("opinions")?;
-        let connect = || ConfigConnect::new(database.clone(), NoTls);
-        PostgresStore::create_schema(connect(), options.clone()).await?;
-        let store = PostgresStore::over(connect(), options).await?;
+        let connect = ConfigConnect::new(database.clone(), NoTls);
+        PostgresStore::create_schema(connect.clone(), options.clone()).await?;
+        let store = PostgresStore::over(connect, options).await?;
         let services = Services::from(Swarm::new(store.clone(), SystemEntropy));
         let services = services.with_changes(store);
 
@@ -140,7 +141,6 @@ impl App {
         let routes = Router::new()
             .route("/staff/desks", post(add_desk))
             .route("/me/{desk}/key", post(enrol))
-            .route("/me/{desk}/takes", post(file))
             .nest_service(DESKS, opinions)
             .layer(from_fn_with_state(Arc::clone(&shared), authenticate))
             .with_state(shared);
@@ -148,6 +148,7 @@ impl App {
             stop.await;
             site.end_following();
         };
+        let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
         axum::serve(listener, routes).with_graceful_shutdown(stop).await?;
         // A transaction that the follower has begun is undone: what it handled, it handles again after the next start.
         follower.abort();
@@ -190,12 +191,17 @@ impl TenantDirectory for Desks {
     fn tenants(&self) -> Vec<Arc<TenantConfig>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
+
+    fn is_by_host(&self) -> bool {
+        false
+    }
 }
 
 fn desk(id: &str, name: &str) -> Outcome<TenantConfig> {
     let base = BasePath::parse(format!("{DESKS}/{id}"))?;
     let mut desk = TenantConfig::new(TenantId::parse(id)?, SignedOnStaff).below(base);
     desk.name = name.to_owned();
+    desk.members = Some(Arc::new(SignedOnCustomers));
     desk.policy = Some(Arc::new(RestrictedList));
     Ok(desk)
 }
@@ -275,28 +281,6 @@ async fn enrol(
     }
 }
 
-/// POST `/me/<desk>/takes`: files a take that the customer has signed. The sign-on says who calls, in place of a token of Swarm.
-async fn file(
-    State(shared): State<Arc<Shared>>,
-    Path(desk): Path<String>,
-    extensions: Extensions,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let (customer, desk) = shared.calling(&extensions, &desk)?;
-    let answer = match Submission::from_json(&body) {
-        Ok(submission) => {
-            match desk.tenant().submit(Caller::Authenticated(&customer), &submission).await {
-                Ok(take) => wire::takes::filed(&take),
-                Err(error) => (&error).into(),
-            }
-        }
-        Err(invalid) => (&Refusal::InvalidSubmission(invalid)).into(),
-    };
-    Ok(swarm_http::response(uri.path(), &headers, answer))
-}
-
 impl Shared {
     /// The customer that calls, and the desk of this id.
     fn calling(
@@ -328,9 +312,12 @@ struct Customer(MemberId);
 /// behind this layer sees a token, nor headers that others would trust.
 async fn authenticate(
     State(shared): State<Arc<Shared>>,
+    ConnectInfo(client): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
 ) -> Response {
+    // Wrong tokens are counted by the address, and clients get fair shares by it.
+    request.extensions_mut().insert(ClientAddress(client.ip()));
     let claims = |token| verified(token, &shared.sign_on_key, seconds());
     let staff = staff_token(request.headers()).and_then(claims).and_then(Claims::staff);
     let customer = request.headers().get("x-customer").and_then(|token| token.to_str().ok());
@@ -403,6 +390,19 @@ fn verified(token: &str, key: &[u8], now: u64) -> Option<Claims> {
     let claims: Claims = serde_json::from_slice(&decoded(claims)?).ok()?;
     let holds = header.alg == "HS256" && claims.aud == AUDIENCE && claims.exp > now;
     holds.then_some(claims)
+}
+
+/// A customer that became a member of a desk files there without a token of Swarm.
+struct SignedOnCustomers;
+
+#[async_trait]
+impl Members for SignedOnCustomers {
+    async fn admit(
+        &self,
+        request: &MemberRequest<'_>,
+    ) -> Result<Option<MemberId>, SignOnUnavailable> {
+        Ok(request.extensions.get().map(|Customer(id)| id.clone()))
+    }
 }
 
 /// Staff operate all desks.

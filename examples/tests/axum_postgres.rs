@@ -119,6 +119,10 @@ async fn desk_runs_inside_the_service() {
             || console.2.contains("href=\"/desks/acme/operate")
     );
 
+    for unknown in ["/desks/bolt", "/desks/bolt/api/swarm/takes", "/desks"] {
+        assert_eq!(client.send("GET", unknown, &[], "").await.0, 404, "{unknown}");
+    }
+
     // A member files, and the policy refuses what is restricted.
     let served = site.tenant(&TenantId::parse("acme").unwrap()).unwrap();
     let agent = Agent::join(served.tenant()).await.unwrap();
@@ -163,11 +167,14 @@ async fn desk_runs_inside_the_service() {
         Confidence::parse(0.7).unwrap(),
     );
     let take = keys.sign(take).to_json();
-    let filed = client.send("POST", "/me/acme/takes", &signed_on, &take).await;
+    let filed = client.send("POST", submit, &signed_on, &take).await;
     assert!(filed.0 == 201 && filed.2.contains("\"recommendationId\":2"), "{filed:?}");
     let problem = [("x-customer", &*customer), ("accept", "application/problem+json")];
-    let again = client.send("POST", "/me/acme/takes", &problem, &take).await;
+    let again = client.send("POST", submit, &problem, &take).await;
     assert_eq!((again.0, &*again.1), (409, "application/problem+json"));
+    let me = "/desks/acme/api/swarm/me";
+    assert_eq!(client.send("GET", me, &signed_on, "").await.0, 200);
+    assert_eq!(client.send("GET", me, &of_staff, "").await.0, 401);
     let mails = served.tenant().outbox(None, 10).await.unwrap().messages;
     assert_eq!(mails.len(), 1, "that of the member that applied: {mails:?}");
 

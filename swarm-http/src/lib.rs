@@ -49,6 +49,7 @@ mod applications;
 mod budget;
 mod cache;
 mod certificate;
+mod client_address;
 #[cfg_attr(not(feature = "committee"), path = "without_committee.rs")]
 mod committee;
 #[cfg(feature = "pages")]
@@ -58,7 +59,6 @@ mod discovery;
 #[cfg(feature = "warp")]
 mod filters;
 mod following;
-mod forwarded;
 mod log_tail;
 mod memory_share;
 mod metrics;
@@ -84,6 +84,7 @@ use request::table::Table;
 use response::{Answer, ErrorForm};
 
 pub use certificate::expiry_warning;
+pub use client_address::ClientAddress;
 #[cfg(feature = "warp")]
 pub use filters::*;
 pub use prometheus_client;
@@ -97,14 +98,16 @@ pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
     AdminTokens, BasePath, DuplicateOperator, DuplicateTenant, FooterLink, Host, HostTable,
-    Operator, OperatorRequest, Operators, OwnFigure, OwnFigures, PublicOrigin, Role, ServedTenant,
-    Services, SignOnUnavailable, TenantConfig, TenantDirectory, TenantRequest, WitnessConfig,
+    MemberRequest, Members, Operator, OperatorRequest, Operators, OwnFigure, OwnFigures,
+    PublicOrigin, Role, ServedTenant, Services, SignOnUnavailable, TenantConfig, TenantDirectory,
+    TenantRequest, WitnessConfig,
 };
 
 /// Everything that the `swarm` binary serves, as a [tower](https://docs.rs/tower-service) service: the interfaces, the pages, the
 /// feed, the guide, the reference, `/healthz`, `/readyz`, `/metrics`, and a 404 for all other paths. It accepts
 /// any body type; axum mounts it as a fallback, and the accept loop of `swarm-server` runs it. A router that leaves out the
-/// path that it is mounted at wants [`SiteService::nested_at`].
+/// path that it is mounted at wants [`SiteService::nested_at`]. A server that is not that of `swarm-server` says in each request who
+/// connects: [`ClientAddress`].
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(routes::all(site.parts()));
     SiteService::new(Arc::clone(site), table, pages::unknown_path)

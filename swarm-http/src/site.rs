@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use http::HeaderMap;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use swarm_core::domain::Schedule;
@@ -18,10 +17,11 @@ use crate::applications::ApplicationCounts;
 use crate::budget::Budget;
 use crate::cache::AnswerCache;
 use crate::certificate::CertificateExpiry;
+use crate::client_address::{ClientAddress, forwarded_address};
 use crate::fairness::{ClientShare, Scheduler, processors};
 use crate::following::Followers;
-use crate::forwarded::forwarded_address;
 use crate::metrics::{CountRecords, Metrics};
+use crate::request::RequestHead;
 use crate::tenants::{
     DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
@@ -43,7 +43,7 @@ pub struct Site {
     sends_mail: bool,
     /// Limits the memory for bodies and answers in flight.
     pub(crate) budget: Budget,
-    /// The clients behind a trusted proxy.
+    /// The clients behind a trusted proxy, or of the program around the service.
     scheduler: Scheduler,
     pub(crate) workers: Arc<WorkerPool>,
     pub(crate) cache: Arc<AnswerCache>,
@@ -378,13 +378,20 @@ impl Site {
         said.flatten().collect()
     }
 
-    /// The client whose address a trusted proxy forwards. Requests without an address count as requests of one client, so
-    /// that their shares and counts are bounded too.
-    pub(crate) fn forwarded_client(&self, headers: &HeaderMap) -> Option<Arc<ClientShare>> {
-        self.origins.trust_forwarded.then(|| {
-            let address = forwarded_address(headers);
-            self.scheduler.client(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
-        })
+    /// The client whose address a trusted proxy forwards, or the program around the service says. Requests that a proxy forwards
+    /// without an address count as requests of one client, so that their shares and counts are bounded too.
+    pub(crate) fn client_of(&self, head: &RequestHead) -> Option<Arc<ClientShare>> {
+        let address = if self.origins.trust_forwarded {
+            forwarded_address(&head.headers).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
+        } else {
+            head.extensions.get::<ClientAddress>()?.0
+        };
+        Some(self.scheduler.client(address))
+    }
+
+    /// Whether the host of a request decides which tenant it is for.
+    pub(crate) fn finds_by_host(&self) -> bool {
+        self.directory.is_by_host()
     }
 
     /// The tenant that a request is for.

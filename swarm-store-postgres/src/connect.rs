@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect, TlsStream};
@@ -17,12 +18,29 @@ pub trait Connect: Send + Sync {
     /// Opens a connection. It may take as long as the statement timeout of the pool.
     ///
     /// # Errors
-    /// The error of the client, by which a call is tried again or not.
-    async fn connect(&self) -> Result<Opened, Error>;
+    /// [`ConnectError`]: that of the client decides whether a call is tried again.
+    async fn connect(&self) -> Result<Opened, ConnectError>;
 
     /// Names the servers in errors and logs, without secrets.
     fn servers(&self) -> String;
 }
+
+/// Why no connection was opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The error of the client.
+    #[error(transparent)]
+    Client(#[from] Error),
+    /// Something that has to come first failed, such as the source of the password. The store is unavailable meanwhile. The text is
+    /// logged.
+    #[error("{0}")]
+    Before(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The source of a password that changes.
+type PasswordSource =
+    dyn Fn() -> Pin<Box<dyn Future<Output = Result<String, ConnectError>> + Send>> + Send + Sync;
 
 /// An open connection, and what drives it.
 pub struct Opened {
@@ -48,15 +66,48 @@ impl fmt::Debug for Opened {
 
 /// Connections by a configuration of `tokio_postgres`, with a TLS connector of the program's choice, or
 /// [`NoTls`](tokio_postgres::NoTls).
+#[derive(Clone)]
 pub struct ConfigConnect<T> {
     config: Config,
     tls: T,
+    password: Option<Arc<PasswordSource>>,
 }
 
 impl<T> ConfigConnect<T> {
     /// Connects by this configuration.
     pub fn new(config: Config, tls: T) -> Self {
-        Self { config, tls }
+        Self { config, tls, password: None }
+    }
+
+    /// Asks this source for the password, with each connection: for passwords that change, as databases in the cloud have them.
+    #[must_use]
+    pub fn with_password<F, E>(self, source: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<String, E>> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let ask = move || -> Pin<Box<dyn Future<Output = _> + Send>> {
+            let asked = source();
+            Box::pin(async move { asked.await.map_err(|error| ConnectError::Before(error.into())) })
+        };
+        Self { password: Some(Arc::new(ask)), ..self }
+    }
+}
+
+impl<T> ConfigConnect<T>
+where
+    T: MakeTlsConnect<Socket> + Clone,
+{
+    /// Opens a connection, for the program's own use. It has to drive the second part, in a task.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub async fn open(&self) -> Result<(Client, Connection<Socket, T::Stream>), ConnectError> {
+        let mut config = self.config.clone();
+        if let Some(password) = &self.password {
+            config.password(password().await?);
+        }
+        Ok(config.connect(self.tls.clone()).await?)
     }
 }
 
@@ -75,8 +126,8 @@ where
     T::TlsConnect: Send,
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
-    async fn connect(&self) -> Result<Opened, Error> {
-        let (client, connection) = self.config.connect(self.tls.clone()).await?;
+    async fn connect(&self) -> Result<Opened, ConnectError> {
+        let (client, connection) = self.open().await?;
         Ok(Opened::new(client, connection))
     }
 

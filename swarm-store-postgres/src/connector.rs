@@ -9,7 +9,7 @@ use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
 use tokio_postgres::{Config, Error, NoTls};
 
 use crate::access::Access;
-use crate::connect::{Connect, Opened};
+use crate::connect::{Connect, ConnectError, Opened};
 use crate::failure::{Outcome, takes_no_writes};
 use crate::settings::{Server, Settings};
 
@@ -99,12 +99,12 @@ impl Connector {
 #[async_trait]
 impl Connect for Connector {
     /// Connects to the first server that takes writes; if it is only read, to another if there is none.
-    async fn connect(&self) -> Result<Opened, Error> {
+    async fn connect(&self) -> Result<Opened, ConnectError> {
         let writable = self.first(TargetSessionAttrs::ReadWrite).await;
-        match (writable, self.access) {
-            (Err(_), Access::ReadOnly) => self.first(TargetSessionAttrs::Any).await,
-            (connected, _) => connected,
-        }
+        Ok(match (writable, self.access) {
+            (Err(_), Access::ReadOnly) => self.first(TargetSessionAttrs::Any).await?,
+            (connected, _) => connected?,
+        })
     }
 
     fn servers(&self) -> String {

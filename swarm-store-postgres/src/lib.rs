@@ -47,7 +47,7 @@ mod values;
 use swarm_core::store::{Result, Store, TABLES};
 
 pub use backend::PostgresBackend;
-pub use connect::{ConfigConnect, Connect, Opened};
+pub use connect::{ConfigConnect, Connect, ConnectError, Opened};
 pub use options::Options;
 pub use tokio_postgres;
 

@@ -117,6 +117,14 @@ impl Draft {
         Ok(Self { shape, ..Self::read(body.into_object())? })
     }
 
+    /// Reads a submission from JSON as [`of_body`](Self::of_body) does, for a transport that has the bytes.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming `body`, when the text is not JSON; else as [`read`](Self::read).
+    pub fn from_json(text: &[u8]) -> Result<Self, Invalid> {
+        Self::of_body(Json::read(text).map_err(|_| Invalid::new("body", "must be JSON"))?)
+    }
+
     /// The faults to report.
     pub(super) fn faults(&self) -> &[Invalid] {
         self.shape.as_ref().map_or(&self.invalid, std::slice::from_ref)

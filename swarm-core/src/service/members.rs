@@ -233,8 +233,15 @@ impl Tenant {
         Ok(member.filter(|member| member.state.is_active()).ok_or(Refusal::UnknownToken)?)
     }
 
-    /// The active member that calls.
-    pub(super) async fn calling(&self, caller: Caller<'_>) -> Result<Arc<Member>, Error> {
+    /// Returns the active member that calls.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownToken`] when there is none.
+    pub async fn calling(
+        &self,
+        caller: impl Into<Caller<'_>> + Send,
+    ) -> Result<Arc<Member>, Error> {
+        let caller = caller.into();
         match caller {
             Caller::Bearer(token) => self.bearer(token).await,
             Caller::Authenticated(_) => Ok(self.calling_at(caller).await?.record),

@@ -37,6 +37,6 @@ async fn registered(
 pub(crate) async fn preflight(mut request: RequestContext) -> Reply {
     let body = std::mem::replace(&mut request.body, Json::Null);
     let draft = Draft::of_body(body).map_err(Refusal::InvalidSubmission)?;
-    let preflight = request.tenant().preflight(request.bearer()?, &draft).await?;
+    let preflight = request.tenant().preflight(request.caller()?, &draft).await?;
     Ok(wire::takes::preflight(&preflight).into())
 }

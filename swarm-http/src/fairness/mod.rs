@@ -6,7 +6,7 @@
 //! while there is work.
 //!
 //! A client is identified by the address of its connection; behind a trusted proxy, by the forwarded
-//! address.
+//! address; in another program's server, by the [`ClientAddress`](crate::ClientAddress) that it passes on.
 
 use std::collections::HashMap;
 use std::future::poll_fn;

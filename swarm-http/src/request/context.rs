@@ -9,12 +9,11 @@ use http::Extensions;
 use http::HeaderMap;
 use swarm_core::domain::{
     Actor, DeliveryId, Invalid, MemberId, MemoId, MessageId, SessionId, SubjectId, TakeId,
-    TokenHash,
 };
 use swarm_core::json::Json;
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
-use swarm_core::{Refusal, Resource, Tenant};
+use swarm_core::{Caller, Refusal, Resource, Tenant};
 
 use crate::Site;
 use crate::cache::CacheKey;
@@ -62,7 +61,7 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
-    /// The same public read once more: it has no credential but a bearer token.
+    /// The same public read once more: it has no credential but that of a member.
     #[cfg(feature = "pages")]
     pub(crate) fn clone_read(&self) -> Self {
         Self {
@@ -70,9 +69,11 @@ impl RequestContext {
             served: Arc::clone(&self.served),
             dry_run: None,
             origin: self.origin.clone(),
-            credential: self
-                .bearer_if_any()
-                .map_or(Credential::None, |token| Credential::Bearer(*token)),
+            credential: match &self.credential {
+                Credential::Bearer(token) => Credential::Bearer(*token),
+                Credential::Member(id) => Credential::Member(id.clone()),
+                _ => Credential::None,
+            },
             is_head: self.is_head,
             portion: self.portion,
             headers: self.headers.clone(),
@@ -103,20 +104,14 @@ impl RequestContext {
         self.dry_run.as_deref().map_or(&self.served.committee, |dry_run| &dry_run.committee)
     }
 
-    /// The hash of the bearer token.
-    pub(crate) fn bearer(&self) -> Result<&TokenHash, ApiError> {
-        match &self.credential {
-            Credential::Bearer(token) => Ok(token),
-            _ => Err(Refusal::MissingBearer.into()),
-        }
+    /// The member that calls.
+    pub(crate) fn caller(&self) -> Result<Caller<'_>, ApiError> {
+        self.caller_if_any().ok_or_else(|| Refusal::MissingBearer.into())
     }
 
-    /// The hash of the bearer token that came with a public read, if any.
-    pub(crate) fn bearer_if_any(&self) -> Option<&TokenHash> {
-        match &self.credential {
-            Credential::Bearer(token) => Some(token),
-            _ => None,
-        }
+    /// The member that a public read comes from, if that is known.
+    pub(crate) fn caller_if_any(&self) -> Option<Caller<'_>> {
+        self.credential.caller()
     }
 
     /// The path below which the tenant is served.

@@ -1,15 +1,18 @@
 //! Credentials: a bearer token (API.md, 4.4), an operator's token (7.1), or an API key of the committee (8.1).
 
 use http::HeaderMap;
+use http::header::AUTHORIZATION;
 use swarm_core::domain::{Actor, AdminTokenHash, TokenHash};
 use swarm_core::wire::{Problem, RequestError};
-use swarm_core::{Refusal, TenantId};
+use swarm_core::{Caller, MemberId, Refusal, TenantId};
 use tokio::time::Instant;
 
+use super::head::RequestHead;
 use super::scheme::{self, Scheme, bearer, surplus};
 use crate::response::{Answer, ApiError};
 use crate::tenants::{
-    ADMIN_TOKEN, Operator, OperatorRequest, Role, ServedTenant, SignOnUnavailable, single_header,
+    ADMIN_TOKEN, MemberRequest, Operator, OperatorRequest, Role, ServedTenant, SignOnUnavailable,
+    single_header,
 };
 use crate::token_attempts::{Asker, Attempt, Entrance, TokenAttempts};
 
@@ -21,7 +24,8 @@ pub enum Access {
     Public,
     /// No credential; but the answer shows a member its own records, if its bearer token comes with the request.
     PublicOrMember,
-    /// The bearer token of a member (API.md, 4.4). The rules check which member it belongs to.
+    /// The bearer token of a member (API.md, 4.4), or one whom the program around has authenticated. The rules check which member it
+    /// is.
     Member,
     /// The token of an operator of the tenant, or one whom the program around has authenticated, in this role or one that may
     /// do more (API.md, 7.1).
@@ -61,6 +65,34 @@ impl Access {
         let scheme = self.scheme()?;
         Some((scheme.entrance, (scheme.read)(headers)?))
     }
+}
+
+/// A member whom the program around has authenticated, among the extensions of its request.
+#[derive(Clone)]
+struct Admitted(MemberId);
+
+/// Asks which member the program around has authenticated, at a route for members. What else the request has of a bearer token is
+/// removed: it does not count, and may be a token of that program.
+pub(crate) async fn admit_member(
+    access: Access,
+    head: &mut RequestHead,
+    served: &ServedTenant,
+) -> Result<(), SignOnUnavailable> {
+    let Some(members) = &served.config().members else { return Ok(()) };
+    if !matches!(access, Access::Member | Access::PublicOrMember) {
+        return Ok(());
+    }
+    let admitted = members.admit(&MemberRequest::new(&head.headers, &head.extensions)).await;
+    let admitted = match admitted {
+        // An outage does not stop what anybody may read.
+        Err(_) if access == Access::PublicOrMember => None,
+        admitted => admitted?,
+    };
+    if let Some(id) = admitted {
+        head.headers.remove(AUTHORIZATION);
+        head.extensions.insert(Admitted(id));
+    }
+    Ok(())
 }
 
 /// Begins an attempt with the token of a request, or refuses it because of earlier wrong ones. `None` without a token.
@@ -103,9 +135,22 @@ pub(crate) fn end_attempt(attempt: Attempt<'_>, answer: &Answer) {
 pub(crate) enum Credential {
     None,
     Bearer(TokenHash),
+    /// A member whom the program around has authenticated.
+    Member(MemberId),
     Operator(Actor),
     #[cfg(feature = "committee")]
     ApiKey(swarm_core::proof::ApiKey),
+}
+
+impl Credential {
+    /// The member that calls, if this is the credential of one.
+    pub(crate) fn caller(&self) -> Option<Caller<'_>> {
+        match self {
+            Self::Bearer(token) => Some(Caller::Bearer(token)),
+            Self::Member(id) => Some(Caller::Authenticated(id)),
+            _ => None,
+        }
+    }
 }
 
 /// Rejects a caller without the required credential or role, before the rest of the request is read.
@@ -122,16 +167,14 @@ pub(crate) async fn authorize(
         tracing::Span::current().record("operator", name.as_str());
         Ok::<_, ApiError>(Some((role >= needed).then_some(Credential::Operator(name))))
     };
+    let member = || match request.extensions.get() {
+        Some(Admitted(id)) => Some(Credential::Member(id.clone())),
+        None => bearer(headers).map(|token| Credential::Bearer(TokenHash::of(token))),
+    };
     match access {
         Access::Public | Access::Console => Ok(Credential::None),
-        Access::PublicOrMember => {
-            let token = bearer(headers).map(TokenHash::of);
-            Ok(token.map_or(Credential::None, Credential::Bearer))
-        }
-        Access::Member => {
-            let token = bearer(headers).ok_or(Refusal::MissingBearer)?;
-            Ok(Credential::Bearer(TokenHash::of(token)))
-        }
+        Access::PublicOrMember => Ok(member().unwrap_or(Credential::None)),
+        Access::Member => Ok(member().ok_or(Refusal::MissingBearer)?),
         Access::Operator(role) => {
             let known = operator(role).await?.ok_or(Refusal::MissingAdminToken)?;
             Ok(known.ok_or(Refusal::NotForRole)?)

@@ -51,7 +51,7 @@ where
     let head = &arrival.head;
     let id = RequestId::of(&head.headers);
     let (method, at) = (head.method.clone(), arrival.path().to_owned());
-    let client = site.forwarded_client(&head.headers);
+    let client = site.client_of(head);
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
     let negotiation = endpoint.has_public_read().then(|| match receipt {
@@ -145,7 +145,7 @@ where
     E: Send,
 {
     let headers = &arrival.head.headers;
-    let (id, client) = (RequestId::of(headers), site.forwarded_client(headers));
+    let (id, client) = (RequestId::of(headers), site.client_of(&arrival.head));
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
     let body = pin!(body);
@@ -158,7 +158,7 @@ where
                 answer.headers.insert(LINK, SERVICE_LINKS);
                 answer.below(served.config().base_path())
             }
-            None => unknown_host(&arrival.origin).into_answer(),
+            None => no_tenant(site, &arrival.origin).into_answer(),
         };
         form.apply(answer)
     });
@@ -168,8 +168,11 @@ where
     answer.guarded_at(arrival.path())
 }
 
-/// Logs the host, because usually it is missing from the configuration.
-fn unknown_host(origin: &Origin) -> ApiError {
+/// The error of a request for no tenant. Logs the host, because usually it is missing from the configuration.
+fn no_tenant(site: &Site, origin: &Origin) -> ApiError {
+    if !site.finds_by_host() {
+        return RequestError::UnknownPath.into();
+    }
     tracing::Span::current().record("host", origin.host().map_or("", Host::as_str));
     RequestError::UnknownHost.into()
 }
@@ -223,7 +226,7 @@ async fn answer<S, B, E>(
     site: &Arc<Site>,
     endpoint: &Endpoint,
     parts: Vec<String>,
-    (arrival, options): (Arrival, AnswerOptions),
+    (mut arrival, options): (Arrival, AnswerOptions),
     body: Pin<&mut S>,
 ) -> Reply
 where
@@ -231,7 +234,7 @@ where
     B: Buf,
 {
     if arrival.served.is_none() && endpoint.needs_tenant() {
-        return Err(unknown_host(&arrival.origin));
+        return Err(no_tenant(site, &arrival.origin));
     }
     let head = &arrival.head;
     if head.method == Method::OPTIONS {
@@ -242,8 +245,10 @@ where
         Handler::Server(handler) => return handler.answer(Arc::clone(site)).await,
         Handler::Tenant(handler) => handler,
     };
-    let served = arrival.served.clone().ok_or_else(|| unknown_host(&arrival.origin))?;
+    let served = arrival.served.clone().ok_or_else(|| no_tenant(site, &arrival.origin))?;
     tracing::Span::current().record("tenant", served.config().id.as_str());
+    credential::admit_member(route.access, &mut arrival.head, &served).await?;
+    let head = &arrival.head;
     let (attempts, tenant) = (&site.token_attempts, Arc::clone(&served));
     let config = tenant.config();
     let (tenant, is_unlisted) = (&config.id, config.noindex);

@@ -42,11 +42,7 @@ impl ReceiptRequest {
     }
 
     /// Signs the answer, after the rest of the body was read. Without a key, the answer stays as it is.
-    async fn sign<S, B, E>(
-        mut self: Box<Self>,
-        answer: Answer,
-        body: DigestedBody<'_, S>,
-    ) -> Answer
+    async fn sign<S, B, E>(mut self: Box<Self>, answer: Answer, body: DigestedBody<'_, S>) -> Answer
     where
         S: Stream<Item = Result<B, E>>,
         B: Buf,

@@ -37,9 +37,11 @@ impl<'a> MemoryGate<'a> {
     async fn reservation(&mut self) -> Result<&mut BodyReservation, ApiError> {
         let is_known = match self.credential {
             _ if self.held.is_some() => false,
-            Credential::Bearer(token) => self.served.tenant().bearer(token).await.map(|_| true)?,
             Credential::Operator(_) => true,
-            _ => false,
+            credential => match credential.caller() {
+                Some(caller) => self.served.tenant().calling(caller).await.map(|_| true)?,
+                None => false,
+            },
         };
         let (client, budget) = (ClientShare::current(), &self.site.budget);
         Ok(self.held.get_or_insert_with(|| budget.body(client, is_known)))

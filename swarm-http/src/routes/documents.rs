@@ -204,7 +204,7 @@ pub(crate) async fn publish_memo(
     Fields(draft): Fields<MemoDraft>,
 ) -> Reply {
     let draft = draft.map_err(Refusal::InvalidMemo)?;
-    let memo = request.tenant().publish_memo(request.bearer()?, draft).await?;
+    let memo = request.tenant().publish_memo(request.caller()?, draft).await?;
     let path = format!("/swarm/memos/{}", memo.id);
     let url = format!("{}{path}", request.base_path());
     let mut answer = Answer::from(wire::documents::memo_published(&memo, &url));
@@ -222,8 +222,8 @@ pub(crate) async fn memos(request: RequestContext) -> Reply {
 
 pub(crate) async fn memo(request: RequestContext) -> Reply {
     let (tenant, id) = (request.tenant(), request.memo_id()?);
-    match request.bearer_if_any() {
-        Some(token) => Ok(ok(&tenant.memo_for(token, id).await?)?.private()),
+    match request.caller_if_any() {
+        Some(caller) => Ok(ok(&tenant.memo_for(caller, id).await?)?.private()),
         None => ok(&tenant.memo(id).await?),
     }
 }

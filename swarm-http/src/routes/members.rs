@@ -259,12 +259,12 @@ pub(crate) async fn claim(
 }
 
 pub(crate) async fn verify_token(request: RequestContext) -> Reply {
-    let member = request.tenant().bearer(request.bearer()?).await?;
+    let member = request.tenant().calling(request.caller()?).await?;
     Ok(wire::members::bearer(&member).into())
 }
 
 pub(crate) async fn me(request: RequestContext) -> Reply {
-    let standings = request.tenant().standings(request.bearer()?).await?;
+    let standings = request.tenant().standings(request.caller()?).await?;
     Ok(wire::members::standings(&standings).into())
 }
 
@@ -340,7 +340,7 @@ pub(crate) async fn replace_key(
     request: RequestContext,
     MemberOrder(replacement): MemberOrder<KeyReplacementRequest>,
 ) -> Reply {
-    let member = request.tenant().replace_own_key(request.bearer()?, &replacement).await?;
+    let member = request.tenant().replace_own_key(request.caller()?, &replacement).await?;
     Ok(wire::members::key_replaced(&member).into())
 }
 

@@ -136,7 +136,7 @@ pub(crate) async fn submit(request: RequestContext) -> Reply {
         }
     };
     name_in_log(submission.draft());
-    let filed = request.tenant().submit_warned(request.bearer()?, &submission).await?;
+    let filed = request.tenant().submit_warned(request.caller()?, &submission).await?;
     let answer = Answer::from(wire::takes::filed(&filed.take)).with_seal(filed.take.salt);
     let answer = match filed.entry {
         Some(entry) => answer.with_entry(Some(entry)),
@@ -186,8 +186,8 @@ pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {
 /// A member reads its own takes whole, also while they are sealed.
 pub(crate) async fn record(request: RequestContext) -> Reply {
     let (tenant, id) = (request.tenant(), request.take_id()?);
-    match request.bearer_if_any() {
-        Some(token) => Ok(ok(&tenant.take_for(token, id).await?)?.private()),
+    match request.caller_if_any() {
+        Some(caller) => Ok(ok(&tenant.take_for(caller, id).await?)?.private()),
         None => ok(&tenant.take(id).await?),
     }
 }

@@ -9,7 +9,7 @@ use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::Store;
 use swarm_core::{CommitteeSettings, Policy, Swarm, TenantId};
 
-use super::{BasePath, Operators, OwnFigures, PublicOrigin};
+use super::{BasePath, Members, Operators, OwnFigures, PublicOrigin};
 use crate::committee::SiteCommittees;
 
 /// The settings of a tenant: id, hosts, operators, quotas (MANUAL.md, 13.2).
@@ -42,6 +42,8 @@ pub struct TenantConfig {
     pub remind_millis: Option<i64>,
     /// Who may operate the tenant.
     pub operators: Arc<dyn Operators>,
+    /// Which members the program around the service has authenticated, without a bearer token; none by default.
+    pub members: Option<Arc<dyn Members>>,
     /// The quotas: how much the tenant accepts.
     pub quotas: Quotas,
     /// A rule of the program around the service, which may refuse takes that the rules accept; none by default.
@@ -78,6 +80,7 @@ impl TenantConfig {
             remind_millis: None,
             operators: Arc::new(operators),
             quotas: Quotas::default(),
+            members: None,
             policy: None,
             figures: None,
             retention_days: None,

@@ -1,4 +1,4 @@
-//! Tenants: their settings, the directory that finds them by request, and their operators.
+//! Tenants: their settings, the directory that finds them by request, their operators and their members.
 
 mod base_path;
 #[cfg(feature = "committee")]
@@ -6,6 +6,7 @@ mod committee;
 mod config;
 mod host;
 mod host_table;
+mod members;
 mod open_tenants;
 mod operators;
 mod own_figures;
@@ -20,6 +21,7 @@ pub use config::{FooterLink, Services, TenantConfig, WitnessConfig};
 pub use host::{Host, PublicOrigin};
 pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};
+pub use members::{MemberRequest, Members};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
 pub(crate) use operators::{ADMIN_TOKEN, single_header};
@@ -36,7 +38,8 @@ pub use own_figures::{OwnFigure, OwnFigures};
 ///
 /// [`HostTable`] is the implementation by host.
 pub trait TenantDirectory: Send + Sync + 'static {
-    /// The tenant that this request is for; `None` is answered with 421. A path that is not below the base path of the
+    /// The tenant that this request is for; `None` is answered with 421, or with 404 if the directory is not
+    /// [by host](Self::is_by_host). A path that is not below the base path of the
     /// tenant is answered with 404, except for the files of its log below `/swarm/log/<tenant>` (API.md, 2.3).
     fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<TenantConfig>>;
 
@@ -45,6 +48,12 @@ pub trait TenantDirectory: Send + Sync + 'static {
 
     /// All tenants, each once.
     fn tenants(&self) -> Vec<Arc<TenantConfig>>;
+
+    /// Whether the host of a request decides, alone or with the path. Where the path alone does, a request for no tenant has an unknown
+    /// path, and not an unknown host.
+    fn is_by_host(&self) -> bool {
+        true
+    }
 }
 
 /// The parts of a request by which a directory finds the tenant.
@@ -84,5 +93,9 @@ impl<T: TenantDirectory + ?Sized> TenantDirectory for Arc<T> {
 
     fn tenants(&self) -> Vec<Arc<TenantConfig>> {
         (**self).tenants()
+    }
+
+    fn is_by_host(&self) -> bool {
+        (**self).is_by_host()
     }
 }

@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use swarm_core::TenantId;
-use swarm_core::store::{StoreErrorKind, async_trait};
+use swarm_core::store::StoreErrorKind;
 use swarm_postgres_testing::Server;
-use swarm_store_postgres::tokio_postgres::{Config, Error, NoTls};
-use swarm_store_postgres::{ConfigConnect, Connect, Opened, Options, PostgresStore};
+use swarm_store_postgres::tokio_postgres::{Config, NoTls};
+use swarm_store_postgres::{ConfigConnect, Options, PostgresStore};
 use swarm_testing::TestTenant;
 
 fn config(server: &Server, user: &str) -> Config {
@@ -27,27 +27,6 @@ fn reason(error: &swarm_core::StoreError) -> String {
     std::error::Error::source(error).unwrap().to_string()
 }
 
-/// A password that changes, as services in the cloud have it: each connection asks for it.
-struct Renewing {
-    asked: Arc<AtomicUsize>,
-    config: Config,
-}
-
-#[async_trait]
-impl Connect for Renewing {
-    async fn connect(&self) -> Result<Opened, Error> {
-        let number = self.asked.fetch_add(1, Ordering::Relaxed);
-        let mut config = self.config.clone();
-        let (client, connection) =
-            config.password(format!("token {number}")).connect(NoTls).await?;
-        Ok(Opened::new(client, connection))
-    }
-
-    fn servers(&self) -> String {
-        "the database of the desk".to_owned()
-    }
-}
-
 #[tokio::test]
 async fn store_over_connections_of_the_program_files_takes() {
     let server = Server::start(&[]);
@@ -58,13 +37,31 @@ async fn store_over_connections_of_the_program_files_takes() {
     assert_eq!(server.psql(none), "0", "connecting creates nothing");
 
     server.psql(&format!("BEGIN; {} COMMIT", PostgresStore::schema_statements(&options())));
-    let asked = Arc::new(AtomicUsize::new(0));
-    let connect = Renewing { asked: Arc::clone(&asked), config: config(&server, "postgres") };
-    let store = PostgresStore::over(connect, options()).await.unwrap();
+    // The password changes, as services in the cloud have it: each connection asks for it, and the source may fail.
+    let (asked, fails) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
+    let (count, is_out) = (Arc::clone(&asked), Arc::clone(&fails));
+    let connect = owner().with_password(move || {
+        let number = count.fetch_add(1, Ordering::Relaxed);
+        let fails = is_out.load(Ordering::Relaxed);
+        async move { if fails { Err("no token") } else { Ok(format!("token {number}")) } }
+    });
+    let refused = PostgresStore::over(connect.clone(), options()).await.unwrap_err();
+    assert_eq!(refused.kind(), StoreErrorKind::Unavailable);
+    let why = std::error::Error::source(&refused).unwrap().to_string();
+    assert!(why.starts_with("postgres at ") && why.ends_with(": no token"), "{why}");
+    fails.store(false, Ordering::Relaxed);
+    asked.store(0, Ordering::Relaxed);
+    let store = PostgresStore::over(connect.clone(), options()).await.unwrap();
     let tenant = TestTenant::open(store, TenantId::parse("acme").unwrap());
     let (ada, session) = (tenant.author("ada").await, tenant.convened("aurora").await);
     tenant.filed(&ada, &session, "one").await;
-    assert!((1..=3).contains(&asked.load(Ordering::Relaxed)));
+    let connections = asked.load(Ordering::Relaxed);
+    assert!((1..=3).contains(&connections));
+    // The program opens its own connections in the same way.
+    let (client, connection) = connect.open().await.unwrap();
+    tokio::spawn(connection);
+    client.batch_execute("SELECT 1").await.unwrap();
+    assert_eq!(asked.load(Ordering::Relaxed), connections + 1);
     // What was made by hand is what is made by itself.
     PostgresStore::create_schema(owner(), options()).await.unwrap();
     PostgresStore::create_schema(owner(), Options::default()).await.unwrap();

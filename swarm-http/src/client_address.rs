@@ -1,0 +1,84 @@
+//! The address of a client: behind a trusted proxy, or as the program around the service says.
+
+use std::net::{IpAddr, SocketAddr};
+
+use http::HeaderMap;
+
+/// The address of the client, as an extension that the program around the [`service`](crate::service) sets in a request: its server
+/// accepts the connection, and the service cannot know it otherwise. In axum it comes from `ConnectInfo<SocketAddr>`.
+///
+/// Wrong tokens are counted by it (API.md, 4.5), and clients get fair shares of the server by it (MANUAL.md, 12.3). Without it, all
+/// clients share one count, so that one who guesses tokens delays all others; and nothing bounds what one client takes.
+/// [`Site::trust_forwarded`](crate::Site::trust_forwarded) takes precedence. The accept loop of `swarm-server` knows the address
+/// without it, and a warp filter has no extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientAddress(pub IpAddr);
+
+/// The client's address: the one that the trusted proxy appended to `X-Forwarded-For`, with or without
+/// a port. Earlier values are under the client's control.
+pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
+    let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
+    let last = last.rsplit(',').next()?.trim();
+    let with_port = || last.parse().map(|address: SocketAddr| address.ip());
+    last.parse().or_else(|_| with_port()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use http::{HeaderValue, Request};
+    use http_body_util::Full;
+    use swarm_core::domain::AdminTokenHash;
+    use swarm_core::{Swarm, SystemEntropy};
+    use swarm_store_memory::MemoryStore;
+    use tower_service::Service as _;
+
+    use super::*;
+    use crate::{AdminTokens, Site, TenantConfig};
+
+    const ADMIN: &str = "choose-sixteen-or-more";
+
+    /// 20 wrong tokens cost no wait, and the next one does (API.md, 4.5).
+    #[tokio::test]
+    async fn wrong_tokens_are_counted_by_the_address_that_the_program_around_says() {
+        let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+        let operator = AdminTokens::single(AdminTokenHash::of(ADMIN.as_bytes()));
+        let tenant = TenantConfig::new("acme".parse().unwrap(), operator);
+        let service = crate::service(&Arc::new(Site::single(swarm, tenant)));
+        let status = async |client: [u8; 4], token: &str| {
+            let request = Request::get("http://acme.example/api/swarm/admin/applications");
+            let request = request
+                .header("x-admin-token", token)
+                .extension(ClientAddress(client.into()))
+                .body(Full::<Bytes>::default());
+            service.clone().call(request.unwrap()).await.unwrap().status().as_u16()
+        };
+        let (guesser, other) = ([192, 0, 2, 7], [192, 0, 2, 8]);
+        for number in 0..21 {
+            assert_eq!(status(guesser, &format!("guess {number}")).await, 401);
+        }
+        assert_eq!(status(guesser, ADMIN).await, 429);
+        assert_eq!(status(other, ADMIN).await, 200);
+    }
+
+    #[test]
+    fn client_is_last_forwarded_address() {
+        let address = |values: &[&'static str]| {
+            let header = |value: &&'static str| {
+                ("x-forwarded-for".parse().unwrap(), HeaderValue::from_static(value))
+            };
+            forwarded_address(&values.iter().map(header).collect())
+        };
+        let is = |text: &str| Some(text.parse().unwrap());
+        assert_eq!(address(&["192.0.2.7"]), is("192.0.2.7"));
+        assert_eq!(address(&["203.0.113.1, 192.0.2.7"]), is("192.0.2.7"));
+        assert_eq!(address(&["203.0.113.1", "unknown,192.0.2.7:4711"]), is("192.0.2.7"));
+        assert_eq!(address(&["2001:db8::1"]), is("2001:db8::1"));
+        assert_eq!(address(&["[2001:db8::1]:80"]), is("2001:db8::1"));
+        for none in [&[][..], &[""], &["192.0.2.7, unknown"]] {
+            assert_eq!(address(none), None);
+        }
+    }
+}
