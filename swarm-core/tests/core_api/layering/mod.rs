@@ -23,8 +23,8 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-store-postgres/src",
         &[
-            "access connect failure script sql",
-            "schema values",
+            "access failure script sql",
+            "connect schema values",
             "commits options reads",
             "settings",
             "compiled tls",
@@ -100,7 +100,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-http/src",
         &[
-            "applications certificate forwarded log_tail memory_share movements",
+            "applications certificate client_address log_tail memory_share movements",
             "fairness",
             "budget console token_attempts workers",
             "tenants",
