@@ -40,8 +40,9 @@ use swarm_core::{
     SystemEntropy, Tenant, TenantId,
 };
 use swarm_http::{
-    BasePath, ClientAddress, MemberRequest, Members, Operator, OperatorRequest, Operators, Role,
-    ServedTenant, Services, SignOnUnavailable, Site, TenantConfig, TenantDirectory, TenantRequest,
+    BasePath, ClientAddress, MemberRequest, MemberSignOn, Operator, OperatorRequest, Operators,
+    Role, ServedTenant, Services, SignOnUnavailable, Site, TenantConfig, TenantDirectory,
+    TenantRequest,
 };
 use swarm_store_postgres::tokio_postgres::{Client, Config, NoTls};
 use swarm_store_postgres::{ConfigConnect, Options, PostgresStore};
@@ -396,7 +397,7 @@ fn verified(token: &str, key: &[u8], now: u64) -> Option<Claims> {
 struct SignedOnCustomers;
 
 #[async_trait]
-impl Members for SignedOnCustomers {
+impl MemberSignOn for SignedOnCustomers {
     async fn admit(
         &self,
         request: &MemberRequest<'_>,

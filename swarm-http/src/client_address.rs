@@ -25,43 +25,9 @@ pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use bytes::Bytes;
-    use http::{HeaderValue, Request};
-    use http_body_util::Full;
-    use swarm_core::domain::AdminTokenHash;
-    use swarm_core::{Swarm, SystemEntropy};
-    use swarm_store_memory::MemoryStore;
-    use tower_service::Service as _;
+    use http::HeaderValue;
 
     use super::*;
-    use crate::{AdminTokens, Site, TenantConfig};
-
-    const ADMIN: &str = "choose-sixteen-or-more";
-
-    /// 20 wrong tokens cost no wait, and the next one does (API.md, 4.5).
-    #[tokio::test]
-    async fn wrong_tokens_are_counted_by_the_address_that_the_program_around_says() {
-        let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
-        let operator = AdminTokens::single(AdminTokenHash::of(ADMIN.as_bytes()));
-        let tenant = TenantConfig::new("acme".parse().unwrap(), operator);
-        let service = crate::service(&Arc::new(Site::single(swarm, tenant)));
-        let status = async |client: [u8; 4], token: &str| {
-            let request = Request::get("http://acme.example/api/swarm/admin/applications");
-            let request = request
-                .header("x-admin-token", token)
-                .extension(ClientAddress(client.into()))
-                .body(Full::<Bytes>::default());
-            service.clone().call(request.unwrap()).await.unwrap().status().as_u16()
-        };
-        let (guesser, other) = ([192, 0, 2, 7], [192, 0, 2, 8]);
-        for number in 0..21 {
-            assert_eq!(status(guesser, &format!("guess {number}")).await, 401);
-        }
-        assert_eq!(status(guesser, ADMIN).await, 429);
-        assert_eq!(status(other, ADMIN).await, 200);
-    }
 
     #[test]
     fn client_is_last_forwarded_address() {

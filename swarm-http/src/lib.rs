@@ -98,7 +98,7 @@ pub use routes::{BodyFormat, RequestBody, RouteInfo};
 pub use site::Site;
 pub use tenants::{
     AdminTokens, BasePath, DuplicateOperator, DuplicateTenant, FooterLink, Host, HostTable,
-    MemberRequest, Members, Operator, OperatorRequest, Operators, OwnFigure, OwnFigures,
+    MemberRequest, MemberSignOn, Operator, OperatorRequest, Operators, OwnFigure, OwnFigures,
     PublicOrigin, Role, ServedTenant, Services, SignOnUnavailable, TenantConfig, TenantDirectory,
     TenantRequest, WitnessConfig,
 };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use http::{Extensions, HeaderMap};
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use swarm_core::domain::Schedule;
@@ -21,7 +22,6 @@ use crate::client_address::{ClientAddress, forwarded_address};
 use crate::fairness::{ClientShare, Scheduler, processors};
 use crate::following::Followers;
 use crate::metrics::{CountRecords, Metrics};
-use crate::request::RequestHead;
 use crate::tenants::{
     DuplicateTenant, EveryHost, HostTable, OpenTenants, ServedTenant, Services, TenantConfig,
     TenantDirectory, TenantRequest,
@@ -380,11 +380,15 @@ impl Site {
 
     /// The client whose address a trusted proxy forwards, or the program around the service says. Requests that a proxy forwards
     /// without an address count as requests of one client, so that their shares and counts are bounded too.
-    pub(crate) fn client_of(&self, head: &RequestHead) -> Option<Arc<ClientShare>> {
+    pub(crate) fn client_of(
+        &self,
+        headers: &HeaderMap,
+        extensions: &Extensions,
+    ) -> Option<Arc<ClientShare>> {
         let address = if self.origins.trust_forwarded {
-            forwarded_address(&head.headers).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
+            forwarded_address(headers).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
         } else {
-            head.extensions.get::<ClientAddress>()?.0
+            extensions.get::<ClientAddress>()?.0
         };
         Some(self.scheduler.client(address))
     }

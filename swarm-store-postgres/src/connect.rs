@@ -8,6 +8,8 @@ use async_trait::async_trait;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 
+use crate::failure::Failure;
+
 /// Opens connections to a database: how a program brings its own servers, TLS and passwords. The pool calls it when it needs
 /// another connection.
 ///
@@ -36,6 +38,15 @@ pub enum ConnectError {
     /// logged.
     #[error("{0}")]
     Before(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Client(error) => error.into(),
+            ConnectError::Before(cause) => Self::unavailable(cause.to_string()).outage(),
+        }
+    }
 }
 
 /// The source of a password that changes.

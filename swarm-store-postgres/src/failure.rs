@@ -7,8 +7,6 @@ use swarm_core::store::{StoreErrorKind, other_layout};
 use swarm_core::{Invalid, StoreError};
 use tokio_postgres::error::SqlState;
 
-use crate::connect::ConnectError;
-
 /// The number of the layout that this program reads and writes.
 pub(crate) const LAYOUT: i32 = 4;
 
@@ -82,7 +80,7 @@ impl Failure {
         }
     }
 
-    fn outage(self) -> Self {
+    pub(crate) fn outage(self) -> Self {
         Self { is_outage: true, ..self }
     }
 
@@ -157,15 +155,6 @@ impl From<tokio_postgres::Error> for Failure {
             code == SqlState::T_R_SERIALIZATION_FAILURE || code == SqlState::T_R_DEADLOCK_DETECTED;
         failure.code = Some(code);
         failure
-    }
-}
-
-impl From<ConnectError> for Failure {
-    fn from(error: ConnectError) -> Self {
-        match error {
-            ConnectError::Client(error) => error.into(),
-            ConnectError::Before(cause) => Self::unavailable(cause.to_string()).outage(),
-        }
     }
 }
 

@@ -51,7 +51,7 @@ where
     let head = &arrival.head;
     let id = RequestId::of(&head.headers);
     let (method, at) = (head.method.clone(), arrival.path().to_owned());
-    let client = site.client_of(head);
+    let client = site.client_of(&head.headers, &head.extensions);
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
     let negotiation = endpoint.has_public_read().then(|| match receipt {
@@ -145,7 +145,8 @@ where
     E: Send,
 {
     let headers = &arrival.head.headers;
-    let (id, client) = (RequestId::of(headers), site.client_of(&arrival.head));
+    let client = site.client_of(headers, &arrival.head.extensions);
+    let id = RequestId::of(headers);
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
     let body = pin!(body);

@@ -26,5 +26,4 @@ mod service;
 pub(crate) mod table;
 
 pub(crate) use context::RequestContext;
-pub(crate) use head::RequestHead;
 pub use service::SiteService;

@@ -9,7 +9,7 @@ use swarm_core::service::signed_log::LogSigner;
 use swarm_core::store::Store;
 use swarm_core::{CommitteeSettings, Policy, Swarm, TenantId};
 
-use super::{BasePath, Members, Operators, OwnFigures, PublicOrigin};
+use super::{BasePath, MemberSignOn, Operators, OwnFigures, PublicOrigin};
 use crate::committee::SiteCommittees;
 
 /// The settings of a tenant: id, hosts, operators, quotas (MANUAL.md, 13.2).
@@ -43,7 +43,7 @@ pub struct TenantConfig {
     /// Who may operate the tenant.
     pub operators: Arc<dyn Operators>,
     /// Which members the program around the service has authenticated, without a bearer token; none by default.
-    pub members: Option<Arc<dyn Members>>,
+    pub members: Option<Arc<dyn MemberSignOn>>,
     /// The quotas: how much the tenant accepts.
     pub quotas: Quotas,
     /// A rule of the program around the service, which may refuse takes that the rules accept; none by default.

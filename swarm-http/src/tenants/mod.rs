@@ -21,7 +21,7 @@ pub use config::{FooterLink, Services, TenantConfig, WitnessConfig};
 pub use host::{Host, PublicOrigin};
 pub(crate) use host_table::EveryHost;
 pub use host_table::{DuplicateTenant, HostTable};
-pub use members::{MemberRequest, Members};
+pub use members::{MemberRequest, MemberSignOn};
 pub(crate) use open_tenants::OpenTenants;
 pub use open_tenants::ServedTenant;
 pub(crate) use operators::{ADMIN_TOKEN, single_header};

@@ -57,6 +57,7 @@ mod mail;
 mod many_connections;
 mod member_pages;
 mod member_proofs;
+mod member_sign_on;
 mod member_standing;
 mod memory;
 mod mounted;

@@ -23,8 +23,8 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-store-postgres/src",
         &[
-            "access connect failure script sql",
-            "schema values",
+            "access failure script sql",
+            "connect schema values",
             "commits options reads",
             "settings",
             "compiled tls",
@@ -100,7 +100,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-http/src",
         &[
-            "applications certificate committee forwarded log_tail memory_share movements without_committee",
+            "applications certificate client_address committee log_tail memory_share movements without_committee",
             "fairness",
             "budget console token_attempts workers",
             "tenants",
