@@ -65,6 +65,7 @@ mod pages;
 mod request;
 mod response;
 mod routes;
+mod schema;
 mod site;
 mod tenants;
 mod token_attempts;

@@ -100,7 +100,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-http/src",
         &[
-            "applications certificate forwarded log_tail memory_share movements",
+            "applications certificate forwarded log_tail memory_share movements schema",
             "fairness",
             "budget console token_attempts workers",
             "tenants",
