@@ -69,6 +69,7 @@ mod pages;
 mod request;
 mod response;
 mod routes;
+mod schema;
 mod site;
 mod tenants;
 mod token_attempts;

@@ -68,7 +68,7 @@ pub struct RecentSession {
 form! {
     /// A prompt for authoring a take.
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct Prompt "Prompt" {
+    pub struct Prompt "Prompt" in "documents" {
         /// The system prompt: the role of the model, and the form of its answer.
         pub system: String = "system",
         /// The user prompt: the task.
@@ -77,7 +77,7 @@ form! {
 
     /// The request of an operator to publish the brief of a session.
     #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-    pub struct BriefOrder "BriefOrder" {
+    pub struct BriefOrder "BriefOrder" in "documents" {
         /// The prompt; `None`: one is generated.
         pub prompt: Option<Prompt> = "prompt",
         pub replaces: bool = "replaces" default(false):

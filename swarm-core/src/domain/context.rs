@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::form::{Form, FormSchema, Given, form, list_of, nested, value};
+use super::form::{Described, Form, FormSchema, Given, form, list_of, nested, value};
 use super::json::{Json, Object};
 use super::text::Bounded;
 use super::{Day, Digest, Invalid, SubjectId, SubjectSnapshotId, Timestamp};
@@ -11,7 +11,7 @@ form! {
     /// The market regime of a day (API.md, 7.4). Interface A shows the first five fields, with the
     /// names of API.md, 6.6.
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct Regime "RegimeDraft" {
+    pub struct Regime "RegimeDraft" in "documents" {
         /// The day.
         pub date: Day = "date",
         /// The composite score.
@@ -32,7 +32,7 @@ form! {
 
     /// One research finding for a day (API.md, 6.6).
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct Signal "Signal" {
+    pub struct Signal "Signal" in "documents" {
         /// Its name, 1 to 200 characters.
         pub signal_key: String = "signal_key" from Bounded<1, 200>,
         /// The day.
@@ -47,7 +47,7 @@ form! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
-    pub struct SubjectSnapshotDraft "SnapshotDraft" {
+    pub struct SubjectSnapshotDraft "SnapshotDraft" in "documents" {
         /// The day.
         pub date: Day = "date",
         /// The total value, in US dollars.
@@ -86,11 +86,14 @@ value!(Vec<Position>, |fields, name| fields.list_if_any(name, nested), list_of(P
 
 /// All fields that are left, kept as they are.
 impl Form for Object {
-    const NAME: &'static str = "";
-
     fn read(fields: &mut Object) -> Result<Self, Invalid> {
         fields.rest()
     }
+}
+
+impl Described for Object {
+    const NAME: &'static str = "";
+    const TOPIC: &'static str = "";
 
     fn describe(_: &mut FormSchema) {}
 }

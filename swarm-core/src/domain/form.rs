@@ -7,16 +7,31 @@
 use super::Invalid;
 use super::json::{Json, Object};
 
-/// A group of fields: those of a request, or a part of them.
-pub trait Form: Sized {
-    /// The name of its schema in the reference; empty for a part of other forms.
+/// A schema with a name in the reference, by which others refer to it.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSchema {
+    /// The topic of the reference that it belongs to.
+    pub topic: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Returns the schema (JSON Schema, 2020-12).
+    pub schema: fn() -> Json,
+}
+
+impl NamedSchema {
+    /// A schema of this topic, with this name.
+    pub const fn new(topic: &'static str, name: &'static str, schema: fn() -> Json) -> Self {
+        Self { topic, name, schema }
+    }
+}
+
+/// What a request has, as its schema describes it: all fields, or a part of them.
+pub trait Described {
+    /// The name of its schema in the reference; empty for a part of others.
     const NAME: &'static str;
 
-    /// Reads the fields in their order, and leaves all others.
-    ///
-    /// # Errors
-    /// [`Invalid`], naming the first field that breaks its rule.
-    fn read(fields: &mut Object) -> Result<Self, Invalid>;
+    /// The topic of the reference that its schema belongs to; empty for a part of others.
+    const TOPIC: &'static str;
 
     /// Adds the fields to a schema.
     fn describe(schema: &mut FormSchema);
@@ -27,10 +42,30 @@ pub trait Form: Sized {
         Self::describe(&mut schema);
         schema.into_json()
     }
+
+    /// Returns its schema, and those that it refers to and that no answer has.
+    fn named() -> Vec<NamedSchema> {
+        let mut schema = FormSchema::default();
+        Self::describe(&mut schema);
+        let own = NamedSchema::new(Self::TOPIC, Self::NAME, Self::schema);
+        std::iter::once(own).chain(schema.named).collect()
+    }
+}
+
+/// A group of fields that is read: those of a request, or a part of them.
+pub trait Form: Described + Sized {
+    /// Reads the fields in their order, and leaves all others.
+    ///
+    /// # Errors
+    /// [`Invalid`], naming the first field that breaks its rule.
+    fn read(fields: &mut Object) -> Result<Self, Invalid>;
 }
 
 /// What a field may hold.
 pub(crate) trait Value: Sized {
+    /// The schema that its own one refers to, if no answer has that.
+    const NAMED: Option<NamedSchema> = None;
+
     /// Takes the field of this name; `None` when it is absent or `null`.
     fn take(fields: &mut Object, name: &'static str) -> Result<Option<Self>, Invalid>;
 
@@ -50,6 +85,8 @@ pub(crate) trait Value: Sized {
 /// ```text
 /// value!(AnyDay for Day, |fields, name| …, …);
 /// ```
+///
+/// A schema with a name that only requests have is declared as `named NamedSchema::new(…)`.
 macro_rules! value {
     ($(#[$meta:meta])* $name:ident for $type:ty, $take:expr, $schema:expr) => {
         $(#[$meta])*
@@ -63,8 +100,21 @@ macro_rules! value {
             }
         }
     };
+    ($type:ty, $take:expr, named $named:expr) => {
+        $crate::domain::form::value!(
+            @impl $type,
+            $take,
+            $crate::domain::form::FormSchema::reference($named.name),
+            const NAMED: Option<$crate::domain::form::NamedSchema> = Some($named);
+        );
+    };
     ($type:ty, $take:expr, $schema:expr) => {
+        $crate::domain::form::value!(@impl $type, $take, $schema,);
+    };
+    (@impl $type:ty, $take:expr, $schema:expr, $($named:item)?) => {
         impl $crate::domain::form::Value for $type {
+            $($named)?
+
             fn take(
                 fields: &mut $crate::domain::json::Object,
                 name: &'static str,
@@ -176,14 +226,16 @@ impl<T> From<Nullable<T>> for Option<T> {
 #[derive(Debug, Default)]
 pub struct FormSchema {
     /// The description of the form in its schema.
-    pub(super) description: &'static str,
+    pub(crate) description: &'static str,
     /// The error if no optional field is given; empty if that is allowed. While it is set, the schemas of the fields that are
     /// added do not allow `null`: it counts as absent, so an object with nothing else is refused.
     pub(super) at_least_one: &'static str,
     /// The text of an example.
-    pub(super) example: &'static str,
+    pub(crate) example: &'static str,
     required: Vec<&'static str>,
     properties: Vec<(&'static str, Json)>,
+    /// The schemas that fields refer to, and that no answer has.
+    named: Vec<NamedSchema>,
 }
 
 impl FormSchema {
@@ -193,7 +245,8 @@ impl FormSchema {
     }
 
     /// Adds a field of the type `F`, which `help` describes unless it is empty.
-    pub(super) fn add<F: Field>(&mut self, name: &'static str, help: &str) {
+    pub(crate) fn add<F: Field>(&mut self, name: &'static str, help: &str) {
+        self.named.extend(F::Value::NAMED);
         let schema = F::Value::schema();
         // An optional boolean is false when it is absent.
         let is_condition = !F::IS_REQUIRED && schema == of_type("boolean");
@@ -206,7 +259,31 @@ impl FormSchema {
         if is_condition {
             schema.set("default", Json::Bool(false));
         }
-        if F::IS_REQUIRED {
+        self.push(name, F::IS_REQUIRED, schema);
+    }
+
+    /// Adds a required field that is read otherwise than as a [`Value`], with this schema.
+    pub(crate) fn require(&mut self, name: &'static str, schema: Json, help: &str) {
+        let mut schema = schema.into_object();
+        if !help.is_empty() {
+            schema.set("description", help.into());
+        }
+        self.push(name, true, schema);
+    }
+
+    /// Adds a required field with a schema that no answer has.
+    pub(crate) fn require_named(&mut self, name: &'static str, schema: NamedSchema) {
+        self.named.push(schema);
+        self.require(name, Self::reference(schema.name), "");
+    }
+
+    /// Adds a field that may be absent or null, and that is read otherwise than as a [`Value`], with this schema.
+    pub(crate) fn allow(&mut self, name: &'static str, schema: Json) {
+        self.push(name, false, or_null(schema).into_object());
+    }
+
+    fn push(&mut self, name: &'static str, is_required: bool, schema: Object) {
+        if is_required {
             self.required.push(name);
         }
         self.properties.push((name, Json::Object(schema)));
@@ -297,7 +374,7 @@ pub(super) fn parsed<T>(
 /// Declares forms: structs that are read from JSON objects. The order of the fields is the order in which they are read.
 ///
 /// ```text
-/// pub struct Order "Order" {                              // with the name of its schema, unless it is a part of others
+/// pub struct Order "Order" in "orders" {                  // the name of its schema and its topic, unless it is a part of others
 ///     pub id: MemberId = "memberId": "Who orders.",       // the name of the field in JSON; its description, if it needs one
 ///     pub lens: Option<Lens> = "lens",                    // may be absent or null
 ///     pub blind: bool = "blind" default(false),           // has this value if it is absent or null
@@ -327,7 +404,7 @@ macro_rules! form {
             .map_or_else(|| $default, Into::into)
     };
     (@describe $schema:ident flatten ($type:ty), $help:expr) => {
-        <$type as $crate::domain::form::Form>::describe($schema)
+        <$type as $crate::domain::form::Described>::describe($schema)
     };
     (@describe $schema:ident $name:literal ($type:ty), $help:expr) => {
         $schema.add::<$type>($name, $help)
@@ -337,7 +414,7 @@ macro_rules! form {
     };
     ($(
         $(#[$meta:meta])*
-        pub struct $form:ident $($title:literal)? {
+        pub struct $form:ident $($title:literal in $topic:literal)? {
             $(
                 $(#[$field_meta:meta])*
                 pub $field:ident: $type:ty = $name:tt
@@ -385,13 +462,16 @@ macro_rules! form {
         }
 
         impl $crate::domain::form::Form for $form {
-            const NAME: &'static str = concat!($($title)?);
-
             fn read(
                 fields: &mut $crate::domain::json::Object,
             ) -> Result<Self, $crate::domain::Invalid> {
                 Self::read(fields)
             }
+        }
+
+        impl $crate::domain::form::Described for $form {
+            const NAME: &'static str = concat!($($title)?);
+            const TOPIC: &'static str = concat!($($topic)?);
 
             fn describe(schema: &mut $crate::domain::form::FormSchema) {
                 $(schema.at_least_one = $at_least_one;)?
@@ -424,7 +504,7 @@ mod tests {
         at_least_one "must have quorum or blind";
 
         #[derive(Debug, PartialEq)]
-        pub struct Order "Order" {
+        pub struct Order "Order" in "orders" {
             pub name: String = "name" from Bounded<1, 3>,
             pub value: Option<f64> = "value" from Nullable<f64>,
             pub limit: Option<Option<f64>> = "limit",

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::VerifyingKey;
 
 use super::Invalid;
-use super::form::{Field, Form, FormSchema, parsed, text_schema, value};
-use super::json::{self, Object};
+use super::form::{Described, Field, Form, FormSchema, NamedSchema, parsed, text_schema, value};
+use super::json::{self, Json, Object};
 
 /// An Ed25519 public key that may be registered, kept in decoded form. Clones share one allocation,
 /// because each take carries the key that verified it.
@@ -94,6 +94,15 @@ impl Signature {
     /// The maximum length in characters (API.md, 5.1).
     pub const MAX: u32 = 2_000;
 
+    /// The schema of the signature of a take that is sent.
+    pub(crate) const OF_SUBMISSION: NamedSchema =
+        NamedSchema::new("takes", "SentSignature", || {
+            let mut schema = text_schema(0, Self::MAX).into_object();
+            let description = "A Signature. Any other encoding is refused as a wrong one.";
+            schema.set("description", description.into());
+            Json::Object(schema)
+        });
+
     /// Checks the length of `text` and keeps it unchanged.
     ///
     /// # Errors
@@ -144,11 +153,14 @@ impl<T: serde::Serialize> Signed<T> {
 
 /// The fields of the payload, and the signature beside them.
 impl<T: Form> Form for Signed<T> {
-    const NAME: &'static str = T::NAME;
-
     fn read(fields: &mut Object) -> Result<Self, Invalid> {
         Ok(Self { payload: T::read(fields)?, signature: Field::of(fields, "signature")? })
     }
+}
+
+impl<T: Described> Described for Signed<T> {
+    const NAME: &'static str = T::NAME;
+    const TOPIC: &'static str = T::TOPIC;
 
     fn describe(schema: &mut FormSchema) {
         T::describe(schema);

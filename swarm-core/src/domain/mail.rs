@@ -20,7 +20,7 @@ pub struct Mail {
 form! {
     /// The request of an operator to test the delivery of mail to an address.
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct MailAddress "MailAddress" {
+    pub struct MailAddress "MailAddress" in "members" {
         pub address: String = "address": "An e-mail address.",
     }
     example r#"{"address": "ada@test.example"}"#;

@@ -9,7 +9,7 @@ form! {
     /// The signed fields of an application (API.md, 3.1). The order of the fields matters.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct Application "Application" {
+    pub struct Application "Application" in "members" {
         /// The name of the member.
         pub name: Name = "name",
         /// The address at which the operator reaches the member.
@@ -31,7 +31,7 @@ form! {
     /// A request that names a member.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct MemberName "MemberName" {
+    pub struct MemberName "MemberName" in "members" {
         /// The member.
         pub member_id: MemberId = "memberId",
     }
@@ -75,7 +75,7 @@ form! {
     /// The request of an operator to change what is kept about a member.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct MemberUpdate "MemberPatch" {
+    pub struct MemberUpdate "MemberPatch" in "members" {
         /// The member.
         pub member_id: MemberId = "memberId",
         /// The change.
@@ -87,7 +87,7 @@ form! {
     /// The request of an operator to erase a member.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct Erasure "Erasure" {
+    pub struct Erasure "Erasure" in "members" {
         /// The member.
         pub member_id: MemberId = "memberId",
         pub texts: bool = "texts" default(false):
@@ -98,7 +98,7 @@ form! {
     /// The request of an operator for a new token of a member.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct KeyRotation "KeyRotation" {
+    pub struct KeyRotation "KeyRotation" in "members" {
         pub public_key: Option<PublicKey> = "publicKey": "A new public key too.",
         /// The member.
         pub member_id: MemberId = "memberId",
@@ -108,7 +108,7 @@ form! {
     /// The signed fields of a token claim (API.md, 3.1). The order of the fields matters.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct TokenClaim "TokenClaim" {
+    pub struct TokenClaim "TokenClaim" in "members" {
         /// The member that claims its token.
         pub member_id: MemberId = "memberId",
         /// The challenge that the member received.
@@ -141,7 +141,7 @@ form! {
     /// The request of a member to replace its own key, which both keys signed.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct KeyReplacementRequest "KeyReplacement" {
+    pub struct KeyReplacementRequest "KeyReplacement" in "members" {
         /// The new key, exactly as received.
         pub public_key: String = "publicKey":
             "A PublicKey; any other encoding is refused as a wrong signature.",

@@ -11,7 +11,7 @@ form! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
-    pub struct MemoDraft "MemoDraft" {
+    pub struct MemoDraft "MemoDraft" in "documents" {
         /// Its title, 1 to 200 characters.
         #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 200)))]
         pub title: String = "title" from Bounded<1, 200>,

@@ -47,7 +47,7 @@ pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
 pub use declaration::{Declaration, Method, RankedStance, StanceScale};
 pub use digest::{Digest, RunningDigest};
-pub use form::{Form, FormSchema};
+pub use form::{Described, Form, FormSchema, NamedSchema};
 pub use hex::hex;
 pub use id::{
     AttemptId, BriefId, DeliveryId, MemoId, MessageId, NoticeId, Revision, SessionId,

@@ -10,7 +10,7 @@ use super::{Actor, Invalid, LogEntry, Note, Timestamp};
 form! {
     /// The request of an operator to accept what the server refuses to go on with (API.md, 7.6).
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    pub struct Acceptance "Acceptance" {
+    pub struct Acceptance "Acceptance" in "log" {
         pub what: Accepted = "what": "What to accept.",
         pub force: bool = "force" default(false):
             "Accepts a store or a key with which nothing is wrong.",

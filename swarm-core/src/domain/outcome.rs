@@ -149,7 +149,7 @@ form! {
 
     /// An outcome to record (API.md, 7.3).
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct OutcomeDraft "OutcomeDraft" {
+    pub struct OutcomeDraft "OutcomeDraft" in "scores" {
         pub value: Option<OutcomeValue> = "value" from Nullable<OutcomeValue>:
             "From -2, bearish, to 2, bullish, or from the lowest to the highest rank that the session declares; \
              null annuls: nothing is scored.",

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::form::{Field, Form, FormSchema, form, list_of, nested, one_of, parsed, value};
+use super::form::{
+    Described, Field, FormSchema, NamedSchema, form, list_of, nested, one_of, parsed, value,
+};
 use super::json::{Json, Object};
 use super::{
     Bucket, Day, Declaration, Invalid, MemberId, Outcome, Question, QuestionPatch, SessionId,
@@ -106,8 +108,8 @@ impl Roster {
         Field::of(fields, field)
     }
 
-    /// Returns the JSON Schema of the lists that are [read](Self::read).
-    pub fn list_schema() -> Json {
+    /// The schema of the lists that are [read](Self::read).
+    fn list_schema() -> Json {
         let mut schema = list_of(RosterEntry::schema()).into_object();
         schema.set("description", "Each member once.".into());
         Json::Object(schema)
@@ -139,7 +141,7 @@ value!(
         let roster = fields.list_if_any(name, nested)?.map(Self::parse).transpose();
         roster.map_err(|invalid| Invalid { field: name, ..invalid })
     },
-    FormSchema::reference("RosterDraft")
+    named NamedSchema::new("sessions", "RosterDraft", Self::list_schema)
 );
 
 value!(
@@ -156,7 +158,7 @@ form! {
     /// A session to convene (API.md, 7.3).
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct SessionDraft "SessionDraft" {
+    pub struct SessionDraft "SessionDraft" in "sessions" {
         /// The day; it exists in the calendar.
         pub date: Day = "date",
         /// Scheduled or collecting.
@@ -196,7 +198,7 @@ form! {
     /// (API.md, 7.3).
     #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct SessionPatch "SessionPatch" {
+    pub struct SessionPatch "SessionPatch" in "sessions" {
         /// The new deadline.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub window_closes_at: Option<Option<Timestamp>> = "windowClosesAt",
@@ -212,7 +214,7 @@ form! {
     /// The request of an operator to advance the state of a session.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct StateChange "StateChange" {
+    pub struct StateChange "StateChange" in "sessions" {
         /// The new state.
         pub state: SessionState = "state",
         pub end_window: bool = "endWindow" default(false):
@@ -226,7 +228,7 @@ form! {
 
     /// The request of an operator to freeze the roster of a session.
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct RosterFreeze "RosterFreeze" {
+    pub struct RosterFreeze "RosterFreeze" in "sessions" {
         /// The roster.
         pub members: Roster = "members",
     }
@@ -238,7 +240,7 @@ form! {
     /// The request of an operator to excuse a member of the roster, or to expect it again.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[serde(rename_all = "camelCase")]
-    pub struct ExcuseOrder "Excuse" {
+    pub struct ExcuseOrder "Excuse" in "sessions" {
         /// The member.
         pub member_id: MemberId = "memberId",
         /// Whether the member is excused from the session.

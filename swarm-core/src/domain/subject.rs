@@ -14,7 +14,7 @@ form! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
-    pub struct Subject "SubjectDraft" {
+    pub struct Subject "SubjectDraft" in "documents" {
         /// Its id: any text of 1 to 100 characters.
         pub id: SubjectId = "id",
         /// Its status; `active` when omitted.

@@ -6,6 +6,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::{Serialize, Serializer};
 
 use super::distinct::are_distinct;
+use super::form::{self, Described, FormSchema};
 use super::json::{Fields, Json, Object};
 use super::{
     Body, Bucket, Day, Digest, Invalid, MemberId, MemoUrl, Nonce, PublicKey, Revision, Salt,
@@ -72,7 +73,60 @@ impl TakeDraft {
     }
 }
 
+/// The text of an example of a take, with these fields after its own.
+macro_rules! example {
+    ($($more:literal)?) => {
+        concat!(
+            r#"{
+            "memberId": "3f0c9d52-8a4e-4b5c-9c27-6d1e0f6a2b11", "date": "2026-11-21", "subjectId": "aurora",
+            "nonce": "aurora-2026-11-21-1", "stance": "cautious", "confidence": 0.62,
+            "body": "Revenue is flat, and the new fee needs users who are not there yet.", "memoUrl": "",
+            "weights": [{"bucket": "hold", "weight": 0.7}, {"bucket": "reduce", "weight": 0.3}]"#,
+            $($more,)?
+            "}"
+        )
+    };
+}
+
+impl form::Form for TakeDraft {
+    fn read(fields: &mut Object) -> Result<Self, Invalid> {
+        Self::read(fields)
+    }
+}
+
+impl Described for TakeDraft {
+    const NAME: &'static str = "TakeDraft";
+    const TOPIC: &'static str = "takes";
+
+    fn describe(schema: &mut FormSchema) {
+        schema.description = "What a member signs: the line of JSON of memberId, date, subjectId, nonce, stance, \
+            confidence, body and memoUrl (the empty string when absent), and weights where there are any, in this order, as \
+            JSON.stringify writes it. Each weight is {bucket, weight}, in the order sent.";
+        schema.example = example!();
+        schema.add::<MemberId>("memberId", "");
+        schema.add::<Day>("date", "");
+        schema.add::<SubjectId>("subjectId", "");
+        schema.add::<Nonce>("nonce", "Used once per member, ever.");
+        schema.require("stance", FormSchema::reference("Stance"), "");
+        schema.require("confidence", FormSchema::reference("Confidence"), "");
+        schema.add::<Option<Body>>("body", "");
+        schema.add::<Option<MemoUrl>>("memoUrl", "Any text; never fetched.");
+        schema.allow("weights", FormSchema::reference("Weights"));
+    }
+}
+
 impl Signed<TakeDraft> {
+    /// An example of a take with its signature.
+    pub(crate) const EXAMPLE: &'static str = example!(
+        r#", "signature": "H16/gHbdmvx0GpT9Ilng4DxGwOuq67pLo9hK8c7oYxaQIRihblT+PhrgGAA4APp6i0cxT+keSUKWOL03u4YvAw==""#
+    );
+
+    /// The same example, with the key of its member.
+    pub(crate) const EXAMPLE_WITH_KEY: &'static str = example!(
+        r#", "signature": "H16/gHbdmvx0GpT9Ilng4DxGwOuq67pLo9hK8c7oYxaQIRihblT+PhrgGAA4APp6i0cxT+keSUKWOL03u4YvAw==",
+        "publicKey": "cHJPUSdG9XlGh/lG8peTuzR1IBW56umVsG2mMtrk2Pc=""#
+    );
+
     /// Reads a take and its signature.
     ///
     /// # Errors

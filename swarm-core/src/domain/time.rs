@@ -5,7 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, SecondsFormat, Timelike, Utc};
 
 use super::Invalid;
-use super::form::{FormSchema, parsed, value};
+use super::form::{FormSchema, NamedSchema, parsed, value};
+use super::json::Json;
 
 /// A time in UTC with millisecond precision (API.md, 1.1), on the wire `2026-11-21T22:45:00.000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +30,16 @@ impl Timestamp {
             .filter(|moment| (0..=9999).contains(&moment.0.year()))
             .ok_or_else(|| Invalid::new(field, "must be an RFC 3339 date and time"))
     }
+
+    /// The schema of times in requests.
+    pub const SENT: NamedSchema = NamedSchema::new("common", "Moment", || {
+        let description = "An RFC 3339 time with any offset; truncated to milliseconds.";
+        Json::from([
+            ("type", "string".into()),
+            ("format", "date-time".into()),
+            ("description", description.into()),
+        ])
+    });
 
     /// The start of 1970.
     pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
@@ -104,7 +115,7 @@ impl Timestamp {
 value!(
     Timestamp,
     |fields, name| parsed(fields, name, |text| Self::parse(name, &text)),
-    FormSchema::reference("Moment")
+    named Self::SENT
 );
 
 impl std::fmt::Display for Timestamp {

@@ -33,7 +33,7 @@ const UNLOGGED: [&str; 6] = [
 form! {
     /// The request of an operator to test a webhook.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    pub struct WebhookName "WebhookName" {
+    pub struct WebhookName "WebhookName" in "members" {
         pub url: String = "url": "The URL of a webhook, as it is configured.",
     }
     example r#"{"url": "https://hooks.test.example/swarm"}"#;

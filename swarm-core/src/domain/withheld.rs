@@ -22,7 +22,7 @@ pub struct Withheld {
 form! {
     /// The request of an operator to withhold the texts of a take.
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct Withholding "Withholding" {
+    pub struct Withholding "Withholding" in "takes" {
         pub note: Note = "note" from Reason: "Why. It is public.",
     }
     example r#"{"note": "It names a client."}"#;

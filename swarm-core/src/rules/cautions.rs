@@ -31,6 +31,18 @@ pub enum CautionCode {
 }
 
 impl CautionCode {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::DeadlinePast,
+        Self::DeadlineEarlier,
+        Self::WindowOpen,
+        Self::QuorumUnreachable,
+        Self::QuorumMissed,
+        Self::NotFiled,
+        Self::OpensSealed,
+        Self::Irreversible,
+    ];
+
     /// The codes of a change that ends the filing of takes before its time.
     pub const EARLY: &[Self] = &[Self::WindowOpen, Self::DeadlineEarlier];
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::body_shape::shape_fault;
 use crate::domain::json::{Fields, Json, JsonDocument, Object};
-use crate::domain::{Invalid, Signed, TakeDraft};
+use crate::domain::{Described, FormSchema, Invalid, Signature, Signed, TakeDraft};
 
 /// A submitted take: its fields are valid, its signature is not yet verified.
 #[derive(Clone, Debug)]
@@ -74,6 +74,18 @@ impl Submission {
     /// Returns the names of its first unknown fields.
     pub fn unknown_fields(&self) -> &[String] {
         &self.unknown_fields
+    }
+}
+
+impl Described for Submission {
+    const NAME: &'static str = "Submission";
+    const TOPIC: &'static str = "takes";
+
+    fn describe(schema: &mut FormSchema) {
+        TakeDraft::describe(schema);
+        schema.description = "A take with its signature.";
+        schema.example = Signed::<TakeDraft>::EXAMPLE;
+        schema.require_named("signature", Signature::OF_SUBMISSION);
     }
 }
 

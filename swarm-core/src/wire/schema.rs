@@ -16,8 +16,8 @@ use crate::domain::committee::{CommitteeMemberId, CommitteeStance};
 use crate::domain::json::Json;
 use crate::domain::schema::with_fields_first;
 use crate::domain::{
-    Confidence, Day, Digest, MemberId, MemberState, PublicKey, Session, SessionId, SessionState,
-    Signature, Stance, SubjectId, Take, TakeOnFile, TenantId, Timestamp, Weights,
+    Brief, Confidence, Day, Digest, MemberId, MemberState, PublicKey, Session, SessionId,
+    SessionState, Signature, Stance, SubjectId, Take, TakeOnFile, TenantId, Timestamp, Weights,
 };
 use crate::proof::diagnose::Diagnosis;
 use crate::rules::{Forecast, PublicTake, SessionScores};
@@ -30,7 +30,8 @@ mod committee {
     pub(super) use crate::rules::committee::CommitteeSession;
     pub(super) use crate::service::{DayFiling, Generated, Receipt};
     pub(super) use crate::wire::committee::{
-        CommitteeKey, CommitteeMemberUpdated, CommitteeMembers, CommitteeSessions, CommitteeWritten,
+        CommitteeKey, CommitteeMemberUpdated, CommitteeMembers, CommitteeSessions,
+        CommitteeWritten, Detailed,
     };
 }
 
@@ -70,11 +71,28 @@ const TOPICS: &[(&str, &[Declared])] = topics! {
     #[cfg(feature = "committee")]
     "committee": committee::Receipt = ok, committee::CommitteeSessions, committee::CommitteeSession, committee::BriefFile,
         committee::CommitteeMemberUpdated = ok, committee::DayFiling, committee::CommitteeMembers,
-        committee::CommitteeKey = ok, committee::Generated = ok, committee::CommitteeWritten = ok;
+        committee::CommitteeKey = ok, committee::Generated = ok, committee::CommitteeWritten = ok, committee::Detailed;
     "server": desk::OperatorActs, desk::Status;
     "common": TenantId, SessionId, Day, Timestamp, MemberId, SubjectId, CommitteeMemberId, Stance, CommitteeStance,
         Confidence, PublicKey, Signature, Digest, Weights, Refused, Fault;
 };
+
+/// Unions, which have no type of their own, by topic.
+const UNIONS: &[(&str, Declared)] = &[
+    ("sessions", |generator| {
+        union::<sessions::Sessions<'_>, sessions::SessionSummaries<'_>>(
+            generator,
+            "SessionList",
+            "",
+        )
+    }),
+    ("sessions", |generator| union::<Session, ()>(generator, "OpenSession", "")),
+    ("documents", |generator| union::<Brief, ()>(generator, "BriefOrNull", "")),
+    ("common", |generator| {
+        let description = "A refusal, or an error before any rule was applied. The code is in the header Swarm-Error.";
+        union::<Refused<'_>, Fault<'_>>(generator, "Error", description)
+    }),
+];
 
 /// Returns the JSON Schemas (2020-12) of answers, by topic and name.
 pub fn answers() -> Vec<(&'static str, Vec<(String, Json)>)> {
@@ -82,7 +100,8 @@ pub fn answers() -> Vec<(&'static str, Vec<(String, Json)>)> {
     let topics: Vec<_> = TOPICS
         .iter()
         .map(|(topic, declared)| {
-            let names = declared.iter().map(|add| add(&mut generator).into_owned());
+            let unions = UNIONS.iter().filter(|(of, _)| of == topic).map(|(_, union)| union);
+            let names = declared.iter().chain(unions).map(|add| add(&mut generator).into_owned());
             let names: Vec<_> = names.collect();
             let reached: Vec<_> = generator.definitions().keys().cloned().collect();
             (*topic, names, reached)
@@ -114,7 +133,8 @@ fn generator() -> SchemaGenerator {
     settings.with_transform(RecursiveTransform(tidy)).into_generator()
 }
 
-fn json(schema: &Value) -> Json {
+/// Returns a schema as JSON with exact numbers.
+pub fn json(schema: &Value) -> Json {
     Json::read(schema.to_string().as_bytes()).unwrap_or(Json::Null)
 }
 
@@ -129,6 +149,22 @@ fn done<T: JsonSchema>(generator: &mut SchemaGenerator, statuses: &[u16]) -> Cow
     let schema = with_fields_first(&done, T::json_schema(generator));
     generator.definitions_mut().insert(T::schema_name().into_owned(), schema.into());
     T::schema_name()
+}
+
+/// Adds the schema of what is the one or the other, and returns its name.
+fn union<A: JsonSchema, B: JsonSchema>(
+    generator: &mut SchemaGenerator,
+    name: &'static str,
+    description: &'static str,
+) -> Cow<'static, str> {
+    let mut union = Map::new();
+    if !description.is_empty() {
+        union.insert("description".to_owned(), description.into());
+    }
+    let either = [generator.subschema_for::<A>(), generator.subschema_for::<B>()];
+    union.insert("anyOf".to_owned(), json!(either));
+    generator.definitions_mut().insert(name.to_owned(), union.into());
+    name.into()
 }
 
 /// Makes a schema that generators of clients understand. A field that is not required is left out if it is `None`, so it is never

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use swarm_core::TenantId;
 
+use crate::schema::SchemaRef;
 use crate::tenants::BasePath;
 
 /// The key of a cached answer: tenant, its base path, route, and the decoded parameters that the answer depends on.
@@ -18,7 +19,7 @@ impl CacheKey {
         (tenant, base): (&TenantId, &BasePath),
         route: &str,
         parts: &[String],
-        (params, query): (&[(&str, &str)], &str),
+        (params, query): (&[(&str, SchemaRef)], &str),
     ) -> Self {
         let mut text = [tenant.as_str(), " ", base.as_str(), " ", route].concat();
         parts.iter().for_each(|part| push(&mut text, part));
@@ -45,7 +46,10 @@ fn push(key: &mut String, value: &str) {
 
 #[cfg(test)]
 mod tests {
+    use swarm_core::SessionId;
+
     use super::*;
+    use crate::schema::HasSchema as _;
 
     fn key(parts: &[&str], query: &str) -> CacheKey {
         let tenant = TenantId::parse("acme").unwrap();
@@ -54,7 +58,7 @@ mod tests {
             (&tenant, &BasePath::ROOT),
             "/list/{id}",
             &parts,
-            (&[("after", "Id"), ("limit", "PageLimit")], query),
+            (&[("after", SessionId::SCHEMA), ("limit", SessionId::SCHEMA)], query),
         )
     }
 

@@ -13,6 +13,7 @@ use super::guide;
 use crate::request::RequestContext;
 use crate::request::route::BODY_LIMIT;
 use crate::response::{Answer, Reply, SERVICE_LINKS, ok};
+use crate::schema::{SchemaRef, schema};
 
 /// `/.well-known/swarm.json`.
 pub(crate) async fn manifest(request: RequestContext) -> Reply {
@@ -49,10 +50,12 @@ pub(crate) async fn manifest(request: RequestContext) -> Reply {
     Ok(answer)
 }
 
+pub(crate) const MANIFEST: SchemaRef = schema!("server", "Manifest", of Manifest<'_>);
+
 /// Names, links and limits of the service.
 #[derive(JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Manifest<'a> {
+struct Manifest<'a> {
     /// The id of the tenant.
     tenant: &'a str,
     /// The origin of its links.

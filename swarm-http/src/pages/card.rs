@@ -3,9 +3,11 @@
 
 use askama::Template;
 use http::StatusCode;
+use schemars::JsonSchema;
+use serde::Serialize;
 use swarm_core::SessionId;
 use swarm_core::domain::SessionSummary;
-use swarm_core::json::{self, Json};
+use swarm_core::json::Json;
 use swarm_core::{Error, Refusal, Resource};
 
 use super::citation::{self, CARD};
@@ -16,7 +18,8 @@ use super::result::ResultView;
 use super::{links, stage_text};
 use crate::request::RequestContext;
 use crate::request::parameters::number;
-use crate::response::{Answer, Reply};
+use crate::response::{Reply, ok};
+use crate::schema::{SchemaRef, schema};
 
 #[derive(Template)]
 #[template(path = "card.html")]
@@ -64,6 +67,35 @@ pub(super) fn oembed_address(site: &SiteContext, session: SessionId) -> String {
     format!("{}/oembed?url={}", site.origin, links::part(&page))
 }
 
+/// Of the address of a page.
+pub(crate) const PAGE_ADDRESS: SchemaRef = schema!("server", "PageAddress", {
+    "type": "string", "maxLength": 2000, "description": "The address of the page of a session."
+});
+
+/// Of the only format.
+pub(crate) const OEMBED_FORMAT: SchemaRef = schema!("server", "OEmbedFormat", {"enum": ["json"]});
+
+pub(crate) const OEMBED: SchemaRef = schema!("server", "OEmbed", of OEmbed<'_>);
+
+/// A session for other sites (oembed.com).
+#[derive(JsonSchema, Serialize)]
+struct OEmbed<'a> {
+    #[schemars(with = "Json", extend("const" = "1.0"))]
+    version: &'static str,
+    #[serde(rename = "type")]
+    #[schemars(with = "Json", extend("const" = "rich"))]
+    kind: &'static str,
+    provider_name: &'a str,
+    provider_url: &'a str,
+    title: String,
+    /// A frame with the card of the session.
+    html: String,
+    #[schemars(with = "i64")]
+    width: u32,
+    #[schemars(with = "i64")]
+    height: u32,
+}
+
 /// The card of the session whose page has the address `url`, as oEmbed.
 pub(crate) async fn oembed(request: RequestContext) -> Reply {
     request.filter("format", |text| match text {
@@ -81,15 +113,14 @@ pub(crate) async fn oembed(request: RequestContext) -> Reply {
     let title = title(&session, &subject);
     let frame = citation::frame(&site, &format!("{}/card", links::session(session.id)), &title);
     let (width, height) = CARD;
-    let answer = Json::from([
-        ("version", Json::from("1.0")),
-        ("type", Json::from("rich")),
-        ("provider_name", Json::from(site.name.as_str())),
-        ("provider_url", Json::from(site.origin.as_str())),
-        ("title", Json::Text(title)),
-        ("html", Json::Text(frame)),
-        ("width", Json::from(f64::from(width))),
-        ("height", Json::from(f64::from(height))),
-    ]);
-    Ok(Answer::new(StatusCode::OK, "application/json", json::write(&answer)))
+    ok(&OEmbed {
+        version: "1.0",
+        kind: "rich",
+        provider_name: &site.name,
+        provider_url: &site.origin,
+        title,
+        html: frame,
+        width,
+        height,
+    })
 }

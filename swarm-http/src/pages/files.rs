@@ -19,9 +19,23 @@ use super::time_text::TimeFormatter;
 use super::{frame, subject};
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
+use crate::schema::{SchemaRef, schema};
 
 /// Maximum number of sessions in a file.
 const MAX_SESSIONS: usize = 200;
+
+/// Of the rows of a file as JSON.
+pub(crate) const ROWS: SchemaRef = schema!("documents", "Rows", {
+    "type": "array",
+    "description": "The rows of a file: one object each, with the columns of the CSV.",
+    "items": {
+        "type": "object",
+        "additionalProperties": {
+            "type": ["string", "number", "boolean", "null", "object"],
+            "additionalProperties": {"type": "integer", "minimum": 0}
+        }
+    }
+});
 
 /// A table: the names of its columns, and its rows.
 struct Table {

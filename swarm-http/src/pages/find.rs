@@ -23,6 +23,7 @@ use super::subject_card::is_in;
 use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
 use crate::response::{ApiError, Reply};
+use crate::schema::{SchemaRef, schema};
 
 /// Path of the page.
 const PATH: &str = "/swarm/find";
@@ -101,6 +102,11 @@ enum Kind {
     Takes,
     Memos,
 }
+
+/// Of the kind to look for.
+pub(crate) const FOUND_KIND: SchemaRef = schema!("common", "FoundKind", {
+    "enum": Kind::ALL.map(Kind::value), "description": "What to look for; all of them unless given."
+});
 
 impl Kind {
     const ALL: [Self; 4] = [Self::Members, Self::Subjects, Self::Takes, Self::Memos];

@@ -14,6 +14,7 @@ use super::lists::{SessionRow, Subjects, number_param, part_title};
 use crate::request::RequestContext;
 use crate::request::parameters::{MAX_PAGE, Page, number};
 use crate::response::{ApiError, Reply};
+use crate::schema::{SchemaRef, schema};
 
 /// Sessions per page.
 const PER_PAGE: usize = 35;
@@ -21,6 +22,12 @@ const PER_PAGE: usize = 35;
 /// The stages to filter by.
 const STAGES: [Stage; 5] =
     [Stage::Scheduled, Stage::Open, Stage::AwaitingResult, Stage::Aggregated, Stage::Published];
+
+/// Of a stage to filter by.
+pub(crate) const STAGE: SchemaRef = schema!("common", "Stage", {
+    "enum": STAGES.map(Stage::word),
+    "description": "How far a session has come, by state and deadline together."
+});
 
 /// Other names of stages, which links may have, and their words.
 const OTHER_NAMES: [(&str, Stage); 4] = [

@@ -26,9 +26,10 @@ use super::dry_run::DryRun;
 use super::origin::Origin;
 #[cfg(feature = "pages")]
 use super::portion::Portion;
+use crate::schema::SchemaRef;
 
 /// A query parameter: name and schema.
-pub(crate) type Parameter = (&'static str, &'static str);
+pub(crate) type Parameter = (&'static str, SchemaRef);
 
 pub(crate) struct RequestContext {
     pub(crate) site: Arc<Site>,

@@ -1,13 +1,14 @@
 //! Dry runs of operators' changes (API.md, 7.1): judged and answered, but not committed.
 
 use swarm_core::json::{Json, Object, write};
-use swarm_core::rules::Caution;
+use swarm_core::rules::{Caution, CautionCode};
 use swarm_core::service::signed_log::SignedLog;
 use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, Tenant};
 
 use crate::committee::TenantCommittee;
 use crate::response::{Answer, ApiError, Reply};
+use crate::schema::{SchemaRef, schema};
 use crate::tenants::ServedTenant;
 
 /// The services of a tenant for a dry run.
@@ -44,6 +45,30 @@ impl DryRun {
         }
     }
 }
+
+/// What [`mark_dry_run`] makes of an answer.
+pub(crate) const ANSWER: SchemaRef = schema!("common", "DryRun", {
+    "type": "object",
+    "required": ["dryRun", "cautions"],
+    "additionalProperties": true,
+    "description": "The answer to a dry run: as without it, but for dryRun and cautions, and null for the id, token or key \
+        that would be minted.",
+    "properties": {
+        "dryRun": {"const": true},
+        "cautions": {
+            "type": "array",
+            "description": "What a person should hear before the change.",
+            "items": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {
+                    "code": {"enum": CautionCode::ALL.map(CautionCode::as_str)},
+                    "message": {"type": "string"}
+                }
+            }
+        }
+    }
+});
 
 /// Adds `dryRun` and the cautions to the answer of a dry run, and sets to null what a commit would have minted: the member
 /// with this name, or `object.member`.

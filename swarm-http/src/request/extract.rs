@@ -14,12 +14,18 @@ use crate::response::ApiError;
 
 use super::context::RequestContext;
 use super::route::{Extract, Route};
+use crate::schema::{HasSchema as _, SchemaRef, schema};
+
+/// A body without fields.
+pub(super) const NO_FIELDS: SchemaRef = schema!("sessions", "NoFields", {
+    "type": ["object", "null"], "additionalProperties": false, "examples": [{}]
+});
 
 macro_rules! of_path {
-    ($($id:ty: $schema:literal, $read:ident;)+) => {
+    ($($id:ty: $read:ident;)+) => {
         $(impl Extract for $id {
             fn describe(route: Route) -> Route {
-                route.part($schema)
+                route.part(Self::SCHEMA)
             }
 
             fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
@@ -31,12 +37,12 @@ macro_rules! of_path {
 
 // The first parameter of the path.
 of_path! {
-    TakeId: "Id", take_id;
-    SessionId: "Id", session_id;
-    MemoId: "Id", memo_id;
-    MessageId: "Id", message_id;
-    DeliveryId: "Id", delivery_id;
-    SubjectId: "SubjectId", subject_id;
+    TakeId: take_id;
+    SessionId: session_id;
+    MemoId: memo_id;
+    MessageId: message_id;
+    DeliveryId: delivery_id;
+    SubjectId: subject_id;
 }
 
 /// The calling operator.

@@ -1,5 +1,7 @@
 //! Parameters of paths and queries: numbers, and the pages of lists.
 
+use std::ops::RangeInclusive;
+
 use swarm_core::domain::{Day, Invalid, SubjectId};
 use swarm_core::rules::{MIN_SCORED, MemoFilter, Needle, ScoreFilter, TakeFilter};
 use swarm_core::service::TakeListPage;
@@ -8,12 +10,36 @@ use swarm_core::{Error, MemberId, SessionId, TakeId, Tenant};
 pub(crate) use super::context::number;
 use super::context::{RequestContext, invalid_query};
 use crate::response::ApiError;
+use crate::schema::{SchemaRef, schema};
 
 /// Maximum page size of most lists.
 pub(crate) const MAX_PAGE: usize = 500;
 
 /// Page size unless the query gives one.
-const DEFAULT_PAGE: u64 = 100;
+pub(crate) const DEFAULT_PAGE: u64 = 100;
+
+/// The fewest and the most scored sessions that a query may demand for a place in the ranking.
+const MIN_SCORED_ALLOWED: RangeInclusive<usize> = 2..=1_000;
+
+/// Of the parameter `limit` of most lists.
+pub(crate) const PAGE_LIMIT: SchemaRef = schema!("server", "PageLimit", {
+    "type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": DEFAULT_PAGE
+});
+
+/// Of a parameter that is true or false.
+pub(crate) const FLAG: SchemaRef = schema!("common", "Flag", {"type": "boolean", "default": false});
+
+/// Of the text to look for.
+pub(crate) const SEARCH_TEXT: SchemaRef = schema!("common", "SearchText", {
+    "type": "string", "maxLength": Needle::MAX,
+    "description": format!("A text to look for, in any case; more than {} characters are ignored.", Needle::MAX)
+});
+
+/// Of the number of scored sessions that a place in the ranking takes.
+pub(crate) const LEAST_SCORED: SchemaRef = schema!("scores", "MinScored", {
+    "type": "integer", "minimum": MIN_SCORED_ALLOWED.start(), "maximum": MIN_SCORED_ALLOWED.end(),
+    "default": MIN_SCORED, "description": "The number of scored sessions that a place takes."
+});
 
 /// At most `limit` items from `position` on.
 pub(crate) struct Page<P> {
@@ -113,8 +139,9 @@ impl RequestContext {
     /// Reads the scored sessions that a ranking is of, and how many of them a place takes.
     pub(crate) fn scores_selected(&self) -> Result<(ScoreFilter, usize), ApiError> {
         let min = self.filter("min", |text| {
-            let min = text.parse().ok().filter(|min| (2..=1_000).contains(min));
-            min.ok_or_else(|| "must be a whole number from 2 to 1000".to_owned())
+            let min = text.parse().ok().filter(|min| MIN_SCORED_ALLOWED.contains(min));
+            let (least, most) = (MIN_SCORED_ALLOWED.start(), MIN_SCORED_ALLOWED.end());
+            min.ok_or_else(|| format!("must be a whole number from {least} to {most}"))
         })?;
         let filter = ScoreFilter {
             subject: self.filter_of("subject", SubjectId::parse)?,

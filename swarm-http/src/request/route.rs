@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::Method;
-use swarm_core::domain::Form;
+use swarm_core::domain::{Described, NamedSchema};
 use swarm_core::json::Object;
 use swarm_core::wire::Problem;
 
@@ -14,10 +14,14 @@ use crate::metrics::Submitted;
 use crate::response::{ApiError, Reply};
 
 use super::body::MAX_VALUES;
-use super::command::{Command, Described};
+use super::command::{self, Command};
 pub(crate) use super::context::Parameter;
 use super::context::RequestContext;
 use super::credential::Access;
+use super::dry_run;
+use super::extract::NO_FIELDS;
+use super::parameters::FLAG;
+use crate::schema::SchemaRef;
 
 /// The largest body of most routes, in bytes (API.md, 1.1).
 pub(crate) const BODY_LIMIT: usize = 256 << 10;
@@ -41,11 +45,14 @@ pub(crate) struct Route {
     pub(crate) submitted: Option<Submitted>,
     pub(crate) handler: Handler,
     pub(crate) about: Description,
+    /// The schemas that it declares, but for those of query parameters.
+    schemas: Vec<NamedSchema>,
     /// The verbs of `swarm admin` that send its requests.
     pub(crate) commands: Vec<Command>,
 }
 
-/// The description of a route for the reference. Schemas are named as in `discovery/reference/schemas`.
+/// The description of a route for the reference. Schemas are named; those of answers as in
+/// [`wire::schema`](swarm_core::wire::schema).
 #[derive(Default)]
 pub(crate) struct Description {
     /// A one-line summary.
@@ -255,6 +262,7 @@ impl Route {
             submitted: None,
             handler,
             about: Description::default(),
+            schemas: Vec::new(),
             commands: Vec::new(),
         }
     }
@@ -278,7 +286,7 @@ impl Route {
 
     /// Returns its commands with their arguments. `schemas` are those of bodies, by name.
     pub(crate) fn commands(&self, schemas: &Object) -> Vec<Command> {
-        let request = Described {
+        let request = command::Described {
             path: self.path,
             parts: &self.about.parts,
             summary: self.about.summary,
@@ -288,9 +296,9 @@ impl Route {
     }
 
     /// Adds the schema of the next path parameter.
-    pub(crate) fn part(mut self, schema: &'static str) -> Self {
-        self.about.parts.push(schema);
-        self
+    pub(crate) fn part(mut self, schema: SchemaRef) -> Self {
+        self.about.parts.push(schema.name());
+        self.declares(schema.declared())
     }
 
     /// Sets the query parameters.
@@ -298,13 +306,22 @@ impl Route {
         Self { query, ..self }
     }
 
-    /// Takes a JSON body with the fields of this form.
-    pub(crate) fn takes<T: Form>(self) -> Self {
-        self.body(T::NAME)
+    /// Takes a JSON body with these fields.
+    pub(crate) fn takes<T: Described>(self) -> Self {
+        self.body(T::NAME).declares(T::named())
     }
 
     /// Takes a JSON body of this schema.
-    pub(crate) fn body(self, schema: &'static str) -> Self {
+    pub(crate) fn takes_as(self, schema: SchemaRef) -> Self {
+        self.body(schema.name()).declares(schema.declared())
+    }
+
+    fn declares(mut self, schemas: impl IntoIterator<Item = NamedSchema>) -> Self {
+        self.schemas.extend(schemas);
+        self
+    }
+
+    fn body(self, schema: &'static str) -> Self {
         let body = BodyRule {
             schema,
             limit: BODY_LIMIT,
@@ -330,7 +347,7 @@ impl Route {
 
     /// Takes an object without members, `null`, or no body.
     pub(crate) fn no_fields(self) -> Self {
-        let route = self.body("NoFields").optional_body();
+        let route = self.takes_as(NO_FIELDS).optional_body();
         Self { body: route.body.map(|body| BodyRule { nullable: true, ..body }), ..route }
     }
 
@@ -344,10 +361,19 @@ impl Route {
         Self { body: self.body.map(|body| BodyRule { unread: true, ..body }), ..self }
     }
 
-    /// Adds a success status and the forms of its body.
+    /// Adds forms of the body of a success with this status.
     pub(crate) fn answers(mut self, status: u16, forms: &[&'static str]) -> Self {
-        self.about.answers.push((status, forms.to_vec()));
+        let answers = &mut self.about.answers;
+        match answers.iter_mut().find(|(other, _)| *other == status) {
+            Some((_, all)) => all.extend(forms),
+            None => answers.push((status, forms.to_vec())),
+        }
         self
+    }
+
+    /// As [`answers`](Self::answers), with a form that the front end declares.
+    pub(crate) fn answers_as(self, status: u16, schema: SchemaRef) -> Self {
+        self.answers(status, &[schema.name()]).declares(schema.declared())
     }
 
     /// Sets the headers of a success that are particular to this route.
@@ -404,10 +430,18 @@ impl Route {
         self.section == Section::Committee
     }
 
-    /// The query parameters that a client may send.
-    pub(crate) fn parameters(&self) -> impl Iterator<Item = Parameter> {
-        let dry_run = self.is_operators_change().then_some(("dry_run", "Flag"));
-        self.query.iter().copied().chain(dry_run)
+    /// The query parameters that a client may send: name, and the name of the schema.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let dry_run = self.is_operators_change().then_some(("dry_run", FLAG));
+        self.query.iter().copied().chain(dry_run).map(|(name, schema)| (name, schema.name()))
+    }
+
+    /// The schemas that it refers to, but for those of the core.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = NamedSchema> {
+        let query = self.query.iter().map(|(_, schema)| *schema);
+        let of_change = [FLAG, dry_run::ANSWER].into_iter().filter(|_| self.is_operators_change());
+        let declared = query.chain(of_change).filter_map(SchemaRef::declared);
+        self.schemas.iter().copied().chain(declared)
     }
 
     /// Whether programs of any origin may use it: what is public, and what takes the token of a member. Neither depends

@@ -18,7 +18,7 @@ pub(crate) use answer::{Answer, SWARM_HINT, Scope};
 pub(crate) use body_stream::BodyStream;
 pub use body_stream::Interrupted;
 pub(crate) use error::{ApiError, SERVICE_LINKS};
-pub(crate) use problem_details::ErrorForm;
+pub(crate) use problem_details::{ErrorForm, PROBLEM_DETAILS};
 pub use response_body::ResponseBody;
 
 /// The result of a handler.

@@ -9,6 +9,26 @@ use swarm_core::json::{Json, Object, write};
 
 use super::accept::{accept, prefers_problem};
 use super::{Answer, SWARM_HINT};
+use crate::schema::{SchemaRef, schema};
+
+/// Of the problem details of any error.
+pub(crate) const PROBLEM_DETAILS: SchemaRef = schema!("common", "ProblemDetails", {
+    "type": "object",
+    "description": "The same error as problem details (RFC 9457), for clients whose Accept prefers application/problem+json.",
+    "required": ["type", "title", "status", "code"],
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference", "description": "The place of the code in /docs/errors."},
+        "title": {"type": "string", "minLength": 1, "description": "The text of the error."},
+        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "code": {"type": "string", "pattern": "^[a-z]+(-[a-z]+)*$", "description": "As in the header Swarm-Error."},
+        "hint": {"type": "string", "description": "As in the header Swarm-Hint."},
+        "detail": {"type": "string"},
+        "expectedPayload": {"type": "string"},
+        "memberId": {"$ref": "#/components/schemas/MemberId"},
+        "recommendationId": {"$ref": "#/components/schemas/Id"},
+        "policy": {"type": "string"}
+    }
+});
 
 /// The form of the errors of a request.
 #[derive(Clone, Debug, Default)]

@@ -6,17 +6,26 @@ use std::sync::OnceLock;
 use swarm_core::wire::{Problem, RequestError};
 
 use crate::Site;
-use crate::discovery::reference::Reference;
-use crate::discovery::{self, guide, manifest};
+use crate::discovery::manifest::{self, MANIFEST};
+use crate::discovery::reference::{AUDIENCE, OPEN_API, Reference};
+use crate::discovery::{self, guide};
 #[cfg(feature = "pages")]
 use crate::pages::page_alone;
 use crate::request::RequestContext;
 use crate::request::route::{Route, Section, Work, read};
 use crate::response::Reply;
+#[cfg(feature = "pages")]
+use crate::schema::{SchemaRef, schema};
 use crate::site::Parts;
 
 /// A function that returns all routes of a site with these parts.
 type SiteTable = fn(Parts) -> Vec<Route>;
+
+/// Of the name of a chapter of the reference.
+#[cfg(feature = "pages")]
+const CHAPTER: SchemaRef = schema!("common", "Chapter", {
+    "type": "string", "maxLength": 100, "description": "The name of a chapter, as /docs links it."
+});
 
 /// The routes; the reference describes `table`.
 pub(super) fn routes(table: SiteTable) -> Vec<Route> {
@@ -24,7 +33,8 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
         read("/", discovery::home)
             .about("The home page, or an index for programs")
             .with(Work::Long)
-            .answers(200, &["text/html", "text/markdown", "Manifest"]),
+            .answers(200, &["text/html", "text/markdown"])
+            .answers_as(200, MANIFEST),
         read("/llms.txt", guide::llms)
             .with(Work::Long)
             .about("An index for language models (llmstxt.org)")
@@ -49,20 +59,20 @@ pub(super) fn routes(table: SiteTable) -> Vec<Route> {
         read("/openapi.json", move |request| openapi(table, request))
             .with(Work::Long)
             .about("This description, of all operations or of those for one audience")
-            .query(&[("audience", "Audience")])
-            .answers(200, &["OpenApi"]),
+            .query(&[("audience", AUDIENCE)])
+            .answers_as(200, OPEN_API),
         #[cfg(feature = "pages")]
         page_alone("/docs", move |request| docs(table, request))
             .about("This description as pages, and the conventions"),
         #[cfg(feature = "pages")]
         page_alone("/docs/{chapter}", move |request| chapter(table, request))
             .about("A chapter of this description")
-            .part("Chapter")
+            .part(CHAPTER)
             .refuses(&[Problem::UnknownPath]),
         read("/.well-known/swarm.json", manifest::manifest)
             .with(Work::Long)
             .about("The manifest: names and addresses, for programs")
-            .answers(200, &["Manifest"]),
+            .answers_as(200, MANIFEST),
         read("/robots.txt", manifest::robots)
             .about("Rules for crawlers")
             .answers(200, &["text/plain"]),

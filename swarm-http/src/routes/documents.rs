@@ -9,15 +9,16 @@ use swarm_core::domain::{
 use swarm_core::wire::Problem::{
     InvalidMemo, InvalidRequest, NotFound, QuotaReached, TakesSealed, UnknownToken,
 };
-use swarm_core::{Error, Refusal, SessionId, TakeId, wire};
+use swarm_core::{Error, MemberId, Refusal, SessionId, TakeId, wire};
 
 use crate::request::command::{Command, FormPreview};
 use crate::request::context::{RequestContext, invalid_query};
 use crate::request::credential::Access::{Member, Operator};
 use crate::request::extract::{Attributed, Fields, NoFields, Order};
-use crate::request::parameters::{MAX_PAGE, Page, number};
+use crate::request::parameters::{MAX_PAGE, PAGE_LIMIT, Page, SEARCH_TEXT, number};
 use crate::request::route::{Parameter, Route, Section, cached, post};
 use crate::response::{Answer, ApiError, Reply, ok};
+use crate::schema::{HasSchema as _, SchemaRef, schema};
 use crate::tenants::Role;
 
 /// Maximum body of a memo, in bytes. Every valid memo fits, however its JSON is escaped (API.md, 1.1).
@@ -26,17 +27,21 @@ const MEMO_LIMIT: usize = 2 << 20;
 /// The number of subjects in a page unless the query gives one.
 const SUBJECTS: u64 = 500;
 
+const SUBJECT_LIMIT: SchemaRef = schema!("server", "SubjectLimit", {
+    "type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": SUBJECTS
+});
+
 /// The query parameters of the list of subjects.
 pub(super) const SUBJECT_PAGE: &[Parameter] =
-    &[("limit", "SubjectLimit"), ("after", "SubjectId"), ("q", "SearchText")];
+    &[("limit", SUBJECT_LIMIT), ("after", SubjectId::SCHEMA), ("q", SEARCH_TEXT)];
 
 /// The query parameters of the list of memos.
 pub(super) const MEMO_LIST: &[Parameter] = &[
-    ("member", "MemberId"),
-    ("subject", "SubjectId"),
-    ("q", "SearchText"),
-    ("before", "Id"),
-    ("limit", "PageLimit"),
+    ("member", MemberId::SCHEMA),
+    ("subject", SubjectId::SCHEMA),
+    ("q", SEARCH_TEXT),
+    ("before", MemoId::SCHEMA),
+    ("limit", PAGE_LIMIT),
 ];
 
 /// The routes, except those of briefs, which belong to sessions.
@@ -49,12 +54,12 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(200, &["Subjects"]),
             cached("/api/swarm/subjects/{id}", subject)
                 .about("A subject")
-                .part("SubjectId")
+                .part(SubjectId::SCHEMA)
                 .answers(200, &["Subject"])
                 .refuses(&[NotFound]),
             cached("/api/swarm/subjects/{id}/snapshots", snapshots)
                 .about("Snapshots of a subject, by date, then id")
-                .part("SubjectId")
+                .part(SubjectId::SCHEMA)
                 .answers(200, &["SubjectSnapshots"])
                 .refuses(&[NotFound]),
             post(Member, "/api/swarm/memos", publish_memo)
@@ -71,7 +76,7 @@ pub(super) fn routes() -> Vec<Route> {
             cached("/api/swarm/memos/{id}", memo)
                 .or_member()
                 .about("A memo; of a sealed session, to its author alone")
-                .part("Id")
+                .part(MemoId::SCHEMA)
                 .answers(200, &["Memo"])
                 .refuses(&[NotFound]),
         ]),

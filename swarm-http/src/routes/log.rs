@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::domain::{Acceptance, Accepted, Actor, Seq, SubjectId};
+use swarm_core::domain::{Acceptance, Accepted, Actor, LogEntry, Seq, SubjectId};
 use swarm_core::rules::{self, Refusal};
 use swarm_core::service::{LogFilter, LogQuery};
 use swarm_core::wire::Problem::{self, InvalidRequest, NothingToAccept};
@@ -16,23 +16,53 @@ use crate::request::command::Command;
 use crate::request::context::invalid_query;
 use crate::request::credential::Access::Operator;
 use crate::request::extract::Order;
-use crate::request::parameters::{Page, number};
+use crate::request::parameters::{DEFAULT_PAGE, Page, number};
 use crate::request::route::{Parameter, Route, Section, cached, post, read};
 use crate::response::{Answer, ApiError, Reply};
+use crate::schema::{HasSchema as _, SchemaRef, schema};
 use crate::tenants::Role;
 
 /// The longest time that a request waits for an entry, in seconds.
 const MAX_WAIT: u64 = 60;
 
+/// The most entries of an answer.
+const MAX_ENTRIES: usize = 1_000;
+
+/// Of the number of an entry.
+pub(super) const SEQ: SchemaRef = schema!("server", "Seq", {
+    "type": "integer", "minimum": 0, "default": 0, "description": "The number of an entry in the log."
+});
+
+/// Of the kinds of entries to select.
+pub(super) const ENTRY_KINDS: SchemaRef = schema!("server", "EntryKinds", {
+    "type": "string",
+    "examples": ["take,session"],
+    "description": kinds_of_entries()
+});
+
+fn kinds_of_entries() -> String {
+    let [kinds @ .., last] = LogEntry::KINDS;
+    format!("Kinds of entries, with commas between them: {} or {last}.", kinds.join(", "))
+}
+
+const LOG_LIMIT: SchemaRef = schema!("server", "LogLimit", {
+    "type": "integer", "minimum": 1, "maximum": MAX_ENTRIES, "default": DEFAULT_PAGE
+});
+
+const WAIT: SchemaRef = schema!("server", "Wait", {
+    "type": "integer", "minimum": 0, "maximum": MAX_WAIT, "default": 0,
+    "description": "The seconds to wait for an entry, if there is none yet."
+});
+
 /// What the log is asked for: where it begins, which entries, how many, and whether the request waits for one.
 pub(super) const LOG_QUERY: &[Parameter] = &[
-    ("after", "Seq"),
-    ("kind", "EntryKinds"),
-    ("session", "Id"),
-    ("member", "MemberId"),
-    ("subject", "SubjectId"),
-    ("limit", "LogLimit"),
-    ("wait", "Wait"),
+    ("after", SEQ),
+    ("kind", ENTRY_KINDS),
+    ("session", SessionId::SCHEMA),
+    ("member", MemberId::SCHEMA),
+    ("subject", SubjectId::SCHEMA),
+    ("limit", LOG_LIMIT),
+    ("wait", WAIT),
 ];
 
 /// As [`LOG_QUERY`], for events, which come one after the other.
@@ -141,7 +171,8 @@ pub(crate) async fn events(request: RequestContext) -> Reply {
 impl RequestContext {
     /// Reads the page and the filters of the log.
     fn log_query(&self) -> Result<LogQuery, ApiError> {
-        let Page { limit, position } = self.page(1_000, "after", |seq| number(seq).map(Seq))?;
+        let Page { limit, position } =
+            self.page(MAX_ENTRIES, "after", |seq| number(seq).map(Seq))?;
         let id = |text: &str| number(text).ok_or_else(|| "must be the id of a session".to_owned());
         let filter = LogFilter {
             kinds: self.filter("kind", LogFilter::kinds)?.unwrap_or_default(),

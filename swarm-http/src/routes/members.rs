@@ -17,9 +17,10 @@ use crate::request::RequestContext;
 use crate::request::command::Command;
 use crate::request::credential::Access::{Member, Operator, Public};
 use crate::request::extract::{Fields, MemberOrder, NoFields, Order};
-use crate::request::parameters::{MAX_PAGE, Page, number};
+use crate::request::parameters::{MAX_PAGE, PAGE_LIMIT, Page, SEARCH_TEXT, number};
 use crate::request::route::{Parameter, Route, Section, Work, cached, post, read, read_as};
 use crate::response::{Answer, Reply};
+use crate::schema::HasSchema as _;
 use crate::tenants::Role;
 use crate::token_attempts::Asker;
 
@@ -30,7 +31,7 @@ const CHALLENGE_LIMIT: usize = 2 << 10;
 const CLAIM_LIMIT: usize = 32 << 10;
 
 /// The query parameters of the list of members.
-pub(super) const MEMBER_LIST: &[Parameter] = &[("q", "SearchText")];
+pub(super) const MEMBER_LIST: &[Parameter] = &[("q", SEARCH_TEXT)];
 
 /// Joining, members, and what operators do with them.
 pub(super) fn routes() -> Vec<Route> {
@@ -43,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
                 .refuses(&[InvalidApplication, BadSignature, KeyRegistered, QuotaReached]),
             read("/api/swarm/apply/{id}", status)
                 .about("How far an application has come")
-                .part("MemberId")
+                .part(MemberId::SCHEMA)
                 .answers(200, &["ApplicationState"])
                 .refuses(&[NotFound]),
             post(Public, "/api/swarm/token-claim/challenge", challenge)
@@ -79,14 +80,18 @@ pub(super) fn routes() -> Vec<Route> {
             read("/api/swarm/members/{id}", one)
                 .with(Work::CachedShort)
                 .about("A member")
-                .part("MemberId")
+                .part(MemberId::SCHEMA)
                 .answers(200, &["Member"])
                 .refuses(&[NotFound]),
         ]),
         Section::Operating.rows(vec![
             read_as(Operator(Role::Reader), "/api/swarm/admin/applications", applications)
                 .about("Applications by memberId, with name and contact")
-                .query(&[("state", "MemberState"), ("limit", "PageLimit"), ("after", "MemberId")])
+                .query(&[
+                    ("state", MemberState::SCHEMA),
+                    ("limit", PAGE_LIMIT),
+                    ("after", MemberId::SCHEMA),
+                ])
                 .with(Work::Long)
                 .answers(200, &["Applications"])
                 .refuses(&[InvalidRequest]),
@@ -167,7 +172,7 @@ pub(super) fn routes() -> Vec<Route> {
                 ),
             read_as(Operator(Role::Reader), "/api/swarm/admin/outbox", outbox)
                 .about("Messages to members, and what became of them")
-                .query(&[("limit", "PageLimit"), ("after", "Id")])
+                .query(&[("limit", PAGE_LIMIT), ("after", MessageId::SCHEMA)])
                 .with(Work::Long)
                 .answers(200, &["Outbox"]),
             post(Operator(Role::Admin), "/api/swarm/admin/outbox/{id}/retry", retry_message)

@@ -78,17 +78,18 @@ pub(crate) fn all(parts: Parts) -> Vec<Route> {
 
 /// All routes of a site as data.
 pub(crate) fn infos(parts: Parts) -> Vec<RouteInfo> {
-    let schemas = schemas_by_name();
-    all(parts).iter().map(|route| RouteInfo::of(route, &schemas)).collect()
+    let routes = all(parts);
+    let schemas = schemas_by_name(&routes);
+    routes.iter().map(|route| RouteInfo::of(route, &schemas)).collect()
 }
 
 /// The routes of operators: `swarm admin` sends their requests, and the acts of the console are theirs.
 pub(crate) fn of_operators() -> &'static [Route] {
     static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
-        let schemas = schemas_by_name();
-        let routes = site(Parts { committees: true, operations: false }).into_iter();
-        let routes = routes.filter(|route| route.access.role().is_some());
-        routes.map(|route| route.with_arguments(&schemas)).collect()
+        let mut routes = site(Parts { committees: true, operations: false });
+        routes.retain(|route| route.access.role().is_some());
+        let schemas = schemas_by_name(&routes);
+        routes.into_iter().map(|route| route.with_arguments(&schemas)).collect()
     });
     &ROUTES
 }
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn every_change_of_operators_has_a_verb_of_its_own() {
-        let (mut verbs, schemas) = (HashSet::new(), schemas_by_name());
+        let (mut verbs, schemas) = (HashSet::new(), schemas_by_name(of_operators()));
         for route in of_operators().iter().filter(|route| route.is_operators_change()) {
             assert!(!route.commands.is_empty(), "no verb for {}", route.path);
             let schema = route.body.map(|body| schemas.clone().take(body.schema).unwrap());

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use http::StatusCode;
+use schemars::JsonSchema;
 use serde::Serialize;
 use swarm_core::domain::Actor;
+use swarm_core::json::Json;
 use swarm_core::store::{ActQuery, Readiness};
 use swarm_core::wire::Problem::Unavailable;
 use swarm_core::{Timestamp, wire};
@@ -13,9 +15,10 @@ use crate::Site;
 use crate::desk::Desk;
 use crate::request::RequestContext;
 use crate::request::credential::Access::Operator;
-use crate::request::parameters::{MAX_PAGE, Page};
+use crate::request::parameters::{MAX_PAGE, PAGE_LIMIT, Page};
 use crate::request::route::{Route, Section, Work, read_as, server};
 use crate::response::{Answer, ApiError, Reply, ok};
+use crate::schema::{SchemaRef, schema};
 use crate::tenants::Role;
 
 /// The routes that anyone may use, the same on every host.
@@ -30,10 +33,10 @@ pub(super) fn apart() -> Vec<Route> {
 
 fn routes(metrics: Route) -> Vec<Route> {
     Section::Server.rows(vec![
-        server("/healthz", health).about("The process is up").answers(200, &["Health"]),
+        server("/healthz", health).about("The process is up").answers_as(200, HEALTH),
         server("/readyz", ready)
             .about("The store answers and is safe to use")
-            .answers(200, &["Readiness"])
+            .answers_as(200, READINESS)
             .refuses(&[Unavailable]),
         metrics.about("Metrics, as OpenMetrics").answers(200, &["application/openmetrics-text"]),
     ])
@@ -50,32 +53,52 @@ pub(super) fn of_tenant() -> Vec<Route> {
             .with(Work::Long)
             .about("What operators did in the last 400 days, the latest first")
             .query(&[
-                ("by", "OperatorName"),
-                ("since", "Moment"),
-                ("before", "Moment"),
-                ("limit", "PageLimit"),
+                ("by", OPERATOR_NAME),
+                ("since", MOMENT),
+                ("before", MOMENT),
+                ("limit", PAGE_LIMIT),
             ])
             .answers(200, &["OperatorActs"]),
     ])
 }
 
-#[derive(Serialize)]
-struct State {
+/// Of the name of a token of operators.
+const OPERATOR_NAME: SchemaRef = schema!("server", "OperatorName", {
+    "type": "string", "examples": ["operator"], "description": "The name of a token of operators."
+});
+
+/// Of a time in a query.
+const MOMENT: SchemaRef = SchemaRef::Declared(Timestamp::SENT);
+
+const HEALTH: SchemaRef = schema!("server", "Health", of Health);
+const READINESS: SchemaRef = schema!("server", "Readiness", of Ready);
+
+#[derive(JsonSchema, Serialize)]
+struct Health {
+    #[schemars(with = "Json", extend("const" = "ok"))]
     status: &'static str,
+}
+
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Readiness")]
+struct Ready {
+    #[schemars(with = "Json", extend("const" = "ready"))]
+    status: &'static str,
+    /// Risks of losing records, or of refusing commits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
 /// Answers that the process is up.
 pub(crate) async fn health(_: Arc<Site>) -> Reply {
-    ok(&State { status: "ok", warnings: Vec::new() })
+    ok(&Health { status: "ok" })
 }
 
 /// Answers 503 if the store is not ready, with the cause if it may be public (MANUAL.md, 13.4). Warnings of
 /// the store do not make the server unready.
 pub(crate) async fn ready(site: Arc<Site>) -> Reply {
     let Readiness { warnings } = site.ready().await.map_err(ApiError::NotReady)?;
-    ok(&State { status: "ready", warnings })
+    ok(&Ready { status: "ready", warnings })
 }
 
 pub(crate) async fn metrics(site: Arc<Site>) -> Reply {

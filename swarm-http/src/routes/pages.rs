@@ -3,12 +3,21 @@
 //! The parameters that are declared mean the same in both forms. How a page is laid out, such as its order and the row that it
 //! begins with, is its own affair: the page reads these parameters, and no row declares them.
 
+use swarm_core::domain::{MemoId, SubjectId};
 use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound, UnknownPath};
+use swarm_core::{MemberId, SessionId, TakeId};
 
 use super::{documents, list_files, log, members, scores, sessions, takes};
 use crate::pages::{self, Limit, page, page_alone, page_within, with_error_pages};
 use crate::request::RequestContext;
+use crate::request::parameters::{PAGE_LIMIT, SEARCH_TEXT};
 use crate::request::route::{AsyncHandler, Parameter, Route, Section, Work, read};
+use crate::schema::{HasSchema as _, SchemaRef, schema};
+
+/// Of the row that a page begins with.
+const LIST_ROW: SchemaRef = schema!("common", "ListRow", {
+    "type": "integer", "minimum": 1, "description": "The row that the page begins with."
+});
 
 /// As [`log::LOG_QUERY`], for a list that does not wait.
 const LOG_LIST: &[Parameter] = log::LOG_QUERY.split_at(6).0;
@@ -19,10 +28,10 @@ pub(super) fn routes() -> Vec<Route> {
         page("/swarm/sessions", "Sessions", pages::sessions::record, pages::sessions::page)
             .about("All sessions")
             .query(&[
-                ("before", "Id"),
-                ("limit", "PageLimit"),
-                ("subject", "SubjectId"),
-                ("state", "Stage"),
+                ("before", SessionId::SCHEMA),
+                ("limit", PAGE_LIMIT),
+                ("subject", SubjectId::SCHEMA),
+                ("state", pages::sessions::STAGE),
             ])
             .refuses(&[InvalidQuery]),
         page_within(
@@ -33,28 +42,28 @@ pub(super) fn routes() -> Vec<Route> {
             pages::session::page,
         )
         .about("A session: its result, its takes, and who has filed")
-        .part("Id")
+        .part(SessionId::SCHEMA)
         .refuses(&[NotFound, InvalidQuery]),
         page_alone("/swarm/sessions/{id}/roster", pages::session_roster::page)
             .about("The members that a session expects, and those that have filed in it")
-            .part("Id")
-            .query(&[("from", "ListRow")])
+            .part(SessionId::SCHEMA)
+            .query(&[("from", LIST_ROW)])
             .refuses(&[NotFound]),
         page_alone("/swarm/sessions/{id}/history", pages::session_history::page)
             .about("What operators and the schedule did with a session, newest first")
-            .part("Id")
-            .query(&[("from", "ListRow")])
+            .part(SessionId::SCHEMA)
+            .query(&[("from", LIST_ROW)])
             .refuses(&[NotFound]),
         page_alone("/swarm/sessions/{id}/card", pages::card::page)
             .about("A session in a few lines, for frames on other sites")
-            .part("Id")
+            .part(SessionId::SCHEMA)
             .refuses(&[NotFound]),
         page("/swarm/members", "Members", members::list, pages::members::page)
             .about("The members, and how they compare")
             .query(members::MEMBER_LIST),
         page("/swarm/members/{id}", "Member", members::one, pages::member::page)
             .about("A member, its takes and memos")
-            .part("MemberId")
+            .part(MemberId::SCHEMA)
             .refuses(&[NotFound, InvalidQuery]),
         page("/swarm/ranking", "Ranking", scores::ranking, pages::ranking::page)
             .about("The members by the lower bound of their skill")
@@ -65,7 +74,7 @@ pub(super) fn routes() -> Vec<Route> {
             .query(documents::SUBJECT_PAGE),
         page("/swarm/subjects/{id}", "Subject", documents::subject, pages::subject::page)
             .about("A subject, its snapshots and sessions")
-            .part("SubjectId")
+            .part(SubjectId::SCHEMA)
             .refuses(&[NotFound, InvalidQuery]),
         page("/swarm/takes", "Takes", takes::list, pages::takes::page)
             .about("The newest takes, found by text, subject, member and stance")
@@ -79,7 +88,7 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .or_member()
         .about("A take, its revisions, and how to verify it")
-        .part("Id")
+        .part(TakeId::SCHEMA)
         .refuses(&[NotFound]),
         page("/swarm/memos", "Memos", documents::memos, pages::memos::page)
             .about("The memos, found by text, subject and member")
@@ -93,56 +102,60 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .or_member()
         .about("A memo; a page says if it was retracted")
-        .part("Id")
+        .part(MemoId::SCHEMA)
         .refuses(&[NotFound, MemoRetracted]),
         page("/swarm/log", "Log", log::entries, pages::log::page)
             .about("The log, newest first")
-            .query(&[("kind", "EntryKinds")]),
+            .query(&[("kind", log::ENTRY_KINDS)]),
         page_alone("/swarm/find", pages::find::page)
             .about("Members, subjects, takes and memos that contain a text")
-            .query(&[("q", "SearchText"), ("kind", "FoundKind")]),
+            .query(&[("q", SEARCH_TEXT), ("kind", pages::find::FOUND_KIND)]),
         page_alone("/swarm/since/{seq}", pages::since::page)
             .about("What changed after an entry of the log, a subject at a time")
-            .part("Seq")
-            .query(&[("from", "ListRow")])
+            .part(log::SEQ)
+            .query(&[("from", LIST_ROW)])
             .refuses(&[UnknownPath, InvalidQuery]),
         file("/swarm/sessions/{id}.csv", pages::files::session_csv, &["text/csv"])
             .about("The takes of a session as CSV")
-            .part("Id"),
-        file("/swarm/sessions/{id}.json", pages::files::session_json, &["Rows"])
+            .part(SessionId::SCHEMA),
+        file("/swarm/sessions/{id}.json", pages::files::session_json, &[])
+            .answers_as(200, pages::files::ROWS)
             .about("The same rows as JSON")
-            .part("Id"),
+            .part(SessionId::SCHEMA),
         #[cfg(feature = "pictures")]
         read("/swarm/sessions/{id}/picture.png", pages::picture::session)
             .with(Work::CachedLong)
             .about("The stances of a session as a picture, for link previews")
-            .part("Id")
+            .part(SessionId::SCHEMA)
             .answers(200, &["image/png"])
             .refuses(&[NotFound]),
         file("/swarm/takes/{id}/canonical.txt", pages::take::canonical_text, &["text/plain"])
             .about("The canonical text of a take, which its signature is over")
-            .part("Id"),
+            .part(TakeId::SCHEMA),
         file("/swarm/members/{id}.csv", pages::files::member_csv, &["text/csv"])
             .about("The takes of a member in the newest 200 sessions that it filed in, as CSV")
-            .part("MemberId"),
-        file("/swarm/members/{id}.json", pages::files::member_json, &["Rows"])
+            .part(MemberId::SCHEMA),
+        file("/swarm/members/{id}.json", pages::files::member_json, &[])
+            .answers_as(200, pages::files::ROWS)
             .about("The same rows as JSON")
-            .part("MemberId"),
+            .part(MemberId::SCHEMA),
         file("/swarm/members/{id}/feed.xml", pages::feed::member, &["application/atom+xml"])
             .about("An Atom feed of the takes and memos of a member")
-            .part("MemberId"),
+            .part(MemberId::SCHEMA),
         file("/swarm/subjects/{id}.csv", pages::files::subject_csv, &["text/csv", "text/html"])
             .about("The newest 200 sessions of a subject as CSV")
-            .part("SubjectId"),
-        file("/swarm/subjects/{id}.json", pages::files::subject_json, &["Rows", "text/html"])
+            .part(SubjectId::SCHEMA),
+        file("/swarm/subjects/{id}.json", pages::files::subject_json, &[])
+            .answers_as(200, pages::files::ROWS)
+            .answers(200, &["text/html"])
             .about("The same rows as JSON")
-            .part("SubjectId"),
+            .part(SubjectId::SCHEMA),
         file("/swarm/subjects/{id}/feed.xml", pages::feed::subject, &["application/atom+xml"])
             .about("An Atom feed of the sessions and takes on a subject")
-            .part("SubjectId"),
+            .part(SubjectId::SCHEMA),
         file("/swarm/subjects/{id}/deadlines.ics", pages::calendar::subject, &["text/calendar"])
             .about("The deadlines of the open sessions on a subject, as a calendar")
-            .part("SubjectId"),
+            .part(SubjectId::SCHEMA),
         list("/swarm/takes.csv", list_files::takes_csv, CSV, takes::TAKE_LIST),
         list("/swarm/takes.ndjson", list_files::takes_ndjson, NDJSON, takes::TAKE_LIST),
         list("/swarm/members.csv", list_files::members_csv, CSV, members::MEMBER_LIST),
@@ -209,12 +222,12 @@ pub(super) fn at_root() -> Vec<Route> {
         read("/oembed", pages::card::oembed)
             .about("The card of a session as oEmbed, by the address of its page")
             .with(Work::Long)
-            .query(&[("url", "PageAddress"), ("format", "OEmbedFormat")])
-            .answers(200, &["OEmbed"])
+            .query(&[("url", pages::card::PAGE_ADDRESS), ("format", pages::card::OEMBED_FORMAT)])
+            .answers_as(200, pages::card::OEMBED)
             .refuses(&[NotFound, InvalidQuery]),
         page_alone("/verify", pages::verifier::page)
             .about("The verifier in the browser")
-            .query(&[("session", "Id"), ("take", "Id")]),
+            .query(&[("session", SessionId::SCHEMA), ("take", TakeId::SCHEMA)]),
         read("/verify.html", pages::verifier::file)
             .about("The verifier in one file, to be kept")
             .answers(200, &["application/octet-stream"]),

@@ -6,13 +6,26 @@ use swarm_core::proof::tile::TilePath;
 use swarm_core::service::signed_log::{SignedCheckpoint, SignedLog};
 use swarm_core::wire::Problem::{Busy, NotFound, UnknownPath};
 use swarm_core::wire::RequestError;
+use swarm_core::{SessionId, TakeId, TenantId};
 
 use crate::request::RequestContext;
 use crate::request::route::{Route, Section, Work, read};
 use crate::response::caching::IMMUTABLE;
 use crate::response::{Answer, ApiError, Reply};
+use crate::schema::{HasSchema as _, SchemaRef, schema};
 
 const TEXT: &str = "text/plain; charset=utf-8";
+
+/// The number of a log, which counts as ids do.
+const LOG_NUMBER: SchemaRef = SessionId::SCHEMA;
+
+const TILE_LEVEL: SchemaRef =
+    schema!("log", "TileLevel", {"type": "string", "description": "0 to 7, or entries."});
+
+const TILE_NUMBER: SchemaRef = schema!("log", "TileNumber", {
+    "type": "string",
+    "description": "Groups of three digits, each but the last after an x; .p/width where it is partial."
+});
 
 /// The routes: below the address of the log, and below its name.
 pub(super) fn routes() -> Vec<Route> {
@@ -32,28 +45,28 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, &["application/octet-stream"])
             .refuses(&[UnknownPath])
     };
-    let tile = |path| tile(path).part("TileLevel").part("TileNumber");
+    let tile = |path| tile(path).part(TILE_LEVEL).part(TILE_NUMBER);
     let named_tile = |path, number| {
-        let route = read(path, named_tile).with(Work::Long).part("TenantId");
-        let route = if number { route.part("Id") } else { route };
+        let route = read(path, named_tile).with(Work::Long).part(TenantId::SCHEMA);
+        let route = if number { route.part(LOG_NUMBER) } else { route };
         route
-            .part("TileLevel")
-            .part("TileNumber")
+            .part(TILE_LEVEL)
+            .part(TILE_NUMBER)
             .about("The same tile, below the name of the log")
             .answers(200, &["application/octet-stream"])
             .refuses(&[UnknownPath])
     };
     let named_checkpoint = |path, number| {
-        let route = read(path, named_checkpoint).part("TenantId");
-        let route = if number { route.part("Id") } else { route };
+        let route = read(path, named_checkpoint).part(TenantId::SCHEMA);
+        let route = if number { route.part(LOG_NUMBER) } else { route };
         route
             .about("The last checkpoint of a log, below its name; also of a log that another one has replaced")
             .answers(200, &["text/plain"])
             .refuses(&[UnknownPath])
     };
     let succession = |path, number| {
-        let route = read(path, succession).part("TenantId");
-        let route = if number { route.part("Id") } else { route };
+        let route = read(path, succession).part(TenantId::SCHEMA);
+        let route = if number { route.part(LOG_NUMBER) } else { route };
         route
             .about(
                 "The note, signed by the key of a log that ended, that names the log after it and its key; \
@@ -74,7 +87,7 @@ pub(super) fn routes() -> Vec<Route> {
         read("/api/swarm/takes/{id}/proof", proof)
             .with(Work::Long)
             .about("The proof that the entry of a take is in the log: a C2SP tlog-proof")
-            .part("Id")
+            .part(TakeId::SCHEMA)
             .answers(200, &["text/plain"])
             .refuses(&[NotFound, UnknownPath, Busy]),
     ])

@@ -4,20 +4,22 @@ use swarm_core::Resource;
 use swarm_core::domain::{Day, OutcomeDraft, SubjectId};
 use swarm_core::rules::ScoreFilter;
 use swarm_core::wire::Problem::{self, InvalidQuery, InvalidRequest, NoOutcome, NotFound};
-use swarm_core::{SessionId, wire};
+use swarm_core::{MemberId, SessionId, wire};
 
 use super::sessions;
 use crate::request::RequestContext;
 use crate::request::command::FormPreview;
 use crate::request::credential::Access::Operator;
 use crate::request::extract::Attributed;
+use crate::request::parameters::LEAST_SCORED;
 use crate::request::route::{Parameter, Route, Section, Work, cached, post};
 use crate::response::{Answer, Reply};
+use crate::schema::HasSchema as _;
 use crate::tenants::Role;
 
 /// The parameters of the ranking.
 pub(super) const RANKING: &[Parameter] =
-    &[("subject", "SubjectId"), ("since", "Day"), ("min", "MinScored")];
+    &[("subject", SubjectId::SCHEMA), ("since", Day::SCHEMA), ("min", LEAST_SCORED)];
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -25,15 +27,15 @@ pub(super) fn routes() -> Vec<Route> {
         Section::Sessions.rows(vec![
             cached("/api/swarm/sessions/{id}/scores", of_session)
                 .about("How near each take came to the outcome of the session")
-                .part("Id")
+                .part(SessionId::SCHEMA)
                 .answers(200, &["SessionScores"])
                 .refuses(&[NotFound, NoOutcome]),
         ]),
         Section::Records.rows(vec![
             cached("/api/swarm/members/{id}/record", record)
                 .about("The scores of a member over all sessions with an outcome")
-                .part("MemberId")
-                .query(&[("subject", "SubjectId")])
+                .part(MemberId::SCHEMA)
+                .query(&[("subject", SubjectId::SCHEMA)])
                 .answers(200, &["MemberRecord"])
                 .refuses(&[NotFound, InvalidQuery]),
             cached("/api/swarm/ranking", ranking)

@@ -1,7 +1,7 @@
 //! Routes of sessions and their briefs.
 
 use swarm_core::domain::{
-    Attribution, Day, ExcuseOrder, RosterFreeze, SessionDraft, SessionPatch, SessionState,
+    Attribution, Day, ExcuseOrder, Note, RosterFreeze, SessionDraft, SessionPatch, SessionState,
     SessionSummary, StateChange, SubjectId,
 };
 use swarm_core::rules::CautionCode;
@@ -20,21 +20,36 @@ use crate::request::RequestContext;
 use crate::request::command::{Command, FormPreview};
 use crate::request::credential::Access::Operator;
 use crate::request::extract::Attributed;
-use crate::request::parameters::{MAX_PAGE, Page, number};
+use crate::request::parameters::{MAX_PAGE, PAGE_LIMIT, Page, number};
 use crate::request::route::{Parameter, Route, Section, Work, cached, patch, post, read};
 use crate::response::{Answer, Reply, ok};
+use crate::schema::{HasSchema as _, SchemaRef, schema};
 use crate::tenants::Role;
 
 /// The parameters of the list of sessions.
 pub(super) const SESSION_LIST: &[Parameter] = &[
-    ("limit", "PageLimit"),
-    ("before", "Id"),
-    ("subject", "SubjectId"),
-    ("state", "SessionState"),
-    ("from", "Day"),
-    ("to", "Day"),
-    ("view", "SessionView"),
+    ("limit", PAGE_LIMIT),
+    ("before", SessionId::SCHEMA),
+    ("subject", SubjectId::SCHEMA),
+    ("state", SessionState::SCHEMA),
+    ("from", Day::SCHEMA),
+    ("to", Day::SCHEMA),
+    ("view", SESSION_VIEW),
 ];
+
+/// How much of each session the list has.
+const SESSION_VIEW: SchemaRef =
+    schema!("sessions", "SessionView", {"enum": ["full", "summary"], "default": "full"});
+
+/// As a note alone, which is read; without one, the rule refuses it.
+const VOID_ORDER: SchemaRef = schema!("sessions", "VoidOrder", {
+    "type": "object",
+    "required": ["note"],
+    "properties": {
+        "note": {"type": "string", "maxLength": Note::MAX, "description": "Why; it stands in the record."}
+    },
+    "examples": [{"note": "The prices in its brief were those of another day."}]
+});
 
 /// The routes.
 pub(super) fn routes() -> Vec<Route> {
@@ -59,20 +74,20 @@ pub(super) fn routes() -> Vec<Route> {
                 .answers(200, &["SessionList"]),
             cached("/api/swarm/sessions/{id}", by_id)
                 .about("A session and its takes: all, or a page if the query has after or limit")
-                .part("Id")
-                .query(&[("after", "Id"), ("limit", "PageLimit")])
+                .part(SessionId::SCHEMA)
+                .query(&[("after", TakeId::SCHEMA), ("limit", PAGE_LIMIT)])
                 .answers(200, &["SessionWithTakes"])
                 .refuses(&[NotFound]),
             read("/api/swarm/sessions/{id}/bundle", bundle)
                 .with(Work::Long)
                 .about("A session with all that it takes to verify it, for swarm verify")
-                .part("Id")
+                .part(SessionId::SCHEMA)
                 .answers(200, &["Bundle"])
                 .refuses(&[NotFound, UnknownPath, SessionSealed, Busy]),
             cached("/api/swarm/sessions/{date}/{subject}", by_date)
                 .about("The newest session of a day and subject, and its takes")
-                .part("Day")
-                .part("SubjectId")
+                .part(Day::SCHEMA)
+                .part(SubjectId::SCHEMA)
                 .answers(200, &["SessionWithTakes"])
                 .refuses(&[NotFound]),
             cached("/api/swarm/brief", super::documents::brief)
@@ -80,7 +95,11 @@ pub(super) fn routes() -> Vec<Route> {
                     "The brief of a session; by date and subject, of the newest session of \
                      the day that has one. Null if there is none",
                 )
-                .query(&[("session", "Id"), ("date", "Day"), ("subject", "SubjectId")])
+                .query(&[
+                    ("session", SessionId::SCHEMA),
+                    ("date", Day::SCHEMA),
+                    ("subject", SubjectId::SCHEMA),
+                ])
                 .answers(200, &["BriefOrNull"]),
         ]),
         Section::OperatingSessions.rows(vec![
@@ -195,7 +214,7 @@ pub(super) fn routes() -> Vec<Route> {
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/sessions/{id}/void", void)
                 .about("Void an aggregated session: it counts for nothing from now on")
-                .body("VoidOrder")
+                .takes_as(VOID_ORDER)
                 .with(Work::Long)
                 .answers(200, &["SessionChanged"])
                 .refuses(&[InvalidRequest, NotFound, Problem::SessionState])

@@ -1,7 +1,8 @@
 //! Routes of takes: help with signing, filing, reading.
 
-use swarm_core::domain::{Actor, Attribution, TakeDraft, Withholding};
+use swarm_core::domain::{Actor, Attribution, Stance, SubjectId, TakeDraft, Withholding};
 use swarm_core::json::JsonDocument;
+use swarm_core::proof::diagnose::SignedBody;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
     InvalidRequest, InvalidSubmission, LostRace, NoKey, NoSession, NonceUsed, NotFound,
@@ -9,7 +10,7 @@ use swarm_core::wire::Problem::{
     UndeclaredStance, UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
-use swarm_core::{Refusal, Submission, TakeId};
+use swarm_core::{MemberId, Refusal, SessionId, Submission, TakeId};
 
 use crate::budget::SMALL;
 use crate::discovery::diagnosis;
@@ -18,22 +19,23 @@ use crate::request::RequestContext;
 use crate::request::body::MAX_VALUES;
 use crate::request::command::Command;
 use crate::request::credential::Access::{Member, Operator, Public};
-use crate::request::extract::Order;
-use crate::request::parameters::{MAX_PAGE, Page, number};
+use crate::request::extract::{Fields, Order};
+use crate::request::parameters::{FLAG, MAX_PAGE, PAGE_LIMIT, Page, SEARCH_TEXT, number};
 use crate::request::route::{Parameter, Route, Section, Work, cached, post, read};
 use crate::response::{Answer, ApiError, Reply, ok};
+use crate::schema::HasSchema as _;
 use crate::tenants::Role;
 
 /// The query parameters of the list of takes.
 pub(super) const TAKE_LIST: &[Parameter] = &[
-    ("session", "Id"),
-    ("member", "MemberId"),
-    ("subject", "SubjectId"),
-    ("stance", "Stance"),
-    ("q", "SearchText"),
-    ("superseded", "Flag"),
-    ("before", "Id"),
-    ("limit", "PageLimit"),
+    ("session", SessionId::SCHEMA),
+    ("member", MemberId::SCHEMA),
+    ("subject", SubjectId::SCHEMA),
+    ("stance", Stance::SCHEMA),
+    ("q", SEARCH_TEXT),
+    ("superseded", FLAG),
+    ("before", TakeId::SCHEMA),
+    ("limit", PAGE_LIMIT),
 ];
 
 /// The routes.
@@ -41,7 +43,6 @@ pub(super) fn routes() -> Vec<Route> {
     let mut routes = Section::Takes.rows(vec![
         post(Public, "/api/swarm/signing-payload", signing_payload)
             .about("The canonical text of a take, for signing")
-            .body("TakeDraft")
             .answers(200, &["Canonical"])
             .refuses(&[InvalidDraft]),
         post(Member, "/api/swarm/preflight", diagnosis::preflight)
@@ -49,12 +50,12 @@ pub(super) fn routes() -> Vec<Route> {
                 "Everything that would refuse a take now, and its warnings; files nothing and \
                  uses no nonce",
             )
-            .body("Submission")
+            .takes::<Submission>()
             .answers(200, &["Preflight"])
             .refuses(&[UnknownToken]),
         post(Member, "/api/swarm/submit", submit)
             .about("File a take, or amend one")
-            .body("Submission")
+            .takes::<Submission>()
             .unread()
             .counted(Submitted::Take)
             .answers(201, &["Receipt"])
@@ -79,7 +80,7 @@ pub(super) fn routes() -> Vec<Route> {
             ]),
         post(Public, "/api/swarm/diagnose", diagnosis::diagnose)
             .about("What is wrong with a signature")
-            .body("Signed")
+            .takes::<SignedBody>()
             .with(Work::Long)
             .answers(200, &["Diagnosis"])
             .refuses(&[InvalidDiagnosis, Busy]),
@@ -96,7 +97,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "The record of a take; of a sealed one, to others than its author, that it was \
                  filed",
             )
-            .part("Id")
+            .part(TakeId::SCHEMA)
             .answers(200, &["PublicTake"])
             .refuses(&[NotFound]),
     ]);
@@ -178,8 +179,8 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     Ok(request.linked(wire::takes::list(&page), "before", page.next_before))
 }
 
-pub(crate) async fn signing_payload(mut request: RequestContext) -> Reply {
-    let draft = TakeDraft::read(&mut request.fields()).map_err(RequestError::InvalidDraft)?;
+pub(crate) async fn signing_payload(_: RequestContext, Fields(draft): Fields<TakeDraft>) -> Reply {
+    let draft = draft.map_err(RequestError::InvalidDraft)?;
     Ok(wire::takes::signing_payload(&draft).into())
 }
 

@@ -8,16 +8,21 @@ use crate::request::RequestContext;
 use crate::request::command::Command;
 use crate::request::credential::Access::Operator;
 use crate::request::extract::{NoFields, Order};
-use crate::request::parameters::{MAX_PAGE, Page, number};
+use crate::request::parameters::{MAX_PAGE, PAGE_LIMIT, Page, number};
 use crate::request::route::{Route, Section, Work, post, read_as};
 use crate::response::Reply;
+use crate::schema::HasSchema as _;
 use crate::tenants::Role;
 
 pub(super) fn routes() -> Vec<Route> {
     Section::Operating.rows(vec![
         read_as(Operator(Role::Reader), "/api/swarm/admin/webhooks", list)
             .about("Webhooks, and deliveries to them, the newest first")
-            .query(&[("state", "DeliveryState"), ("limit", "PageLimit"), ("before", "Id")])
+            .query(&[
+                ("state", DeliveryState::SCHEMA),
+                ("limit", PAGE_LIMIT),
+                ("before", DeliveryId::SCHEMA),
+            ])
             .with(Work::Long)
             .answers(200, &["Webhooks"])
             .refuses(&[InvalidRequest]),

@@ -51,7 +51,7 @@ text!(
 form! {
     /// A request of an operator to set the subject of a day (API.md, 8.8).
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    pub struct SubjectOrder "CommitteeDaySubject" {
+    pub struct SubjectOrder "CommitteeDaySubject" in "committee" {
         /// The day.
         pub date: Day = "date",
         /// The subject.
@@ -61,7 +61,7 @@ form! {
 
     /// A request of an operator to generate the briefs of today (API.md, 8.8).
     #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-    pub struct GenerationOrder "CommitteeOrder" {
+    pub struct GenerationOrder "CommitteeOrder" in "committee" {
         /// The subject. It also becomes the subject set for the day.
         pub subject_id: Option<SubjectId> = "subject_id",
         #[serde(rename = "deadline_utc")]
@@ -72,7 +72,7 @@ form! {
 
     /// A request of an operator to set the synthesis of a day (API.md, 8.8).
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    pub struct SynthesisOrder "CommitteeSynthesis" {
+    pub struct SynthesisOrder "CommitteeSynthesis" in "committee" {
         /// The day.
         pub date: Day = "date",
         pub synthesis: Synthesis = "synthesis": "The text.",
@@ -81,7 +81,7 @@ form! {
 
     /// A request of an operator to withdraw a day (API.md, 8.8).
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    pub struct WithdrawalOrder "CommitteeDayName" {
+    pub struct WithdrawalOrder "CommitteeDayName" in "committee" {
         /// The day, which need not exist in the calendar.
         pub date: Day = "date" from AnyDay,
     }

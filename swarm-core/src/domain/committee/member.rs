@@ -45,7 +45,7 @@ text!(
 form! {
     /// A member as the operator creates it (API.md, 8.8).
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct CommitteeMemberDraft "CommitteeMemberDraft" {
+    pub struct CommitteeMemberDraft "CommitteeMemberDraft" in "committee" {
         /// The id.
         pub id: CommitteeMemberId = "id",
         pub name: Name = "name": "The name.",
@@ -57,7 +57,7 @@ form! {
     /// A change of what is known of a member (API.md, 8.8). What is `None` stays.
     #[derive(Clone, Debug, Default, PartialEq, Serialize)]
     #[non_exhaustive]
-    pub struct CommitteeMemberPatch "CommitteeMemberPatch" {
+    pub struct CommitteeMemberPatch "CommitteeMemberPatch" in "committee" {
         pub name: Option<Name> = "name": "The name.",
         pub lens: Option<Lens> = "lens": "How it looks at subjects.",
         pub voice: Option<Voice> = "voice": "How it writes.",
@@ -67,7 +67,7 @@ form! {
 
     /// A request of an operator to let a member submit, or not (API.md, 8.8).
     #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct StatusOrder "CommitteeStatus" {
+    pub struct StatusOrder "CommitteeStatus" in "committee" {
         pub status: CommitteeStatus = "status": "Whether the member may submit.",
     }
     example r#"{"status": "inactive"}"#;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{CommitteeBody, CommitteeMemberId, CommitteeStance};
+use crate::domain::form::{Described, FormSchema, text_schema};
 use crate::domain::json;
 use crate::domain::text::text;
 use crate::domain::{Confidence, Day, Invalid, SubjectId, Timestamp};
@@ -25,6 +26,26 @@ pub struct CommitteeDraft {
     pub model: Option<Model>,
     /// The time when the take was written, if given.
     pub generated_at: Option<Timestamp>,
+}
+
+impl Described for CommitteeDraft {
+    const NAME: &'static str = "CommitteeSubmission";
+    const TOPIC: &'static str = "committee";
+
+    fn describe(schema: &mut FormSchema) {
+        schema.require("stance", FormSchema::reference("KnownStance"), "");
+        schema.require("confidence", FormSchema::reference("Confidence"), "");
+        let body = text_schema(CommitteeBody::MIN, CommitteeBody::MAX);
+        let trailer = "Must end with the line STANCE: <stance> | CONFIDENCE: <0-1>.";
+        schema.require("body", body, trailer);
+        schema.add::<Option<Model>>("model", "");
+        schema.add::<Option<Timestamp>>("generated_at", "");
+        schema.example = r#"{
+            "stance": "cautious", "confidence": 0.62,
+            "body": "Revenue is flat, and the new fee needs users who are not there yet. I would wait for a second week.\nSTANCE: cautious | CONFIDENCE: 0.62",
+            "model": "an-agent-1"
+        }"#;
+    }
 }
 
 /// A stored submission: immutable. Serializing it gives the canonical text that

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::committee::CommitteeTake;
-use super::form::{Field, Form, FormSchema, form};
+use super::form::{Described, Field, Form, FormSchema, form};
 use super::json::Object;
 use super::text::{Note, bounded};
 use super::{Invalid, SessionId, StoredTake, Timestamp};
@@ -123,11 +123,14 @@ impl<T> From<T> for Noted<T> {
 }
 
 impl<T: Form> Form for Noted<T> {
-    const NAME: &'static str = T::NAME;
-
     fn read(fields: &mut Object) -> Result<Self, Invalid> {
         Ok(Self { note: Field::of(fields, "note")?, request: T::read(fields)? })
     }
+}
+
+impl<T: Described> Described for Noted<T> {
+    const NAME: &'static str = T::NAME;
+    const TOPIC: &'static str = T::TOPIC;
 
     fn describe(schema: &mut FormSchema) {
         T::describe(schema);
@@ -138,7 +141,7 @@ impl<T: Form> Form for Noted<T> {
 form! {
     /// A request of an operator that has no field but its note.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-    pub struct NoteAlone "Noted" {
+    pub struct NoteAlone "Noted" in "sessions" {
         /// The note.
         pub note: Option<Note> = "note",
     }

@@ -12,7 +12,7 @@ use crate::domain::form::{self, text_schema};
 use crate::domain::json::{Json, Object, write};
 use crate::domain::take::Record;
 use crate::domain::{
-    Actor, Body, BriefId, Bucket, Confidence, Contact, Day, DeliveryId, Digest, Form, Lens,
+    Actor, Body, BriefId, Bucket, Confidence, Contact, Day, DeliveryId, Described, Digest, Lens,
     MemberId, MemoId, MemoUrl, MessageId, Name, Nonce, Note, OutcomeSource, OutcomeValue, Prompt,
     PublicKey, QuestionText, Resolution, Revision, Salt, Seq, SessionId, Signal, Signature, Stance,
     Stances, SubjectId, SubjectSnapshotId, Take, TakeId, TakeOnFile, TenantId, Timestamp,
@@ -74,8 +74,8 @@ schema! {
     });
     "CommitteeMemberId" CommitteeMemberId =
         json_schema!({"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,99}$"});
-    "Prompt" Prompt = of(&<Self as Form>::schema());
-    "Signal" Signal = of(&<Self as Form>::schema());
+    "Prompt" Prompt = of(&<Self as Described>::schema());
+    "Signal" Signal = of(&<Self as Described>::schema());
     "" Body Bucket Contact Lens MemoUrl Model Name Nonce Note OutcomeSource OutcomeValue QuestionText Resolution Revision Voice =
         of(&<Self as form::Value>::schema());
     "" Seq = json_schema!({"type": "integer", "minimum": 0});

@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::render::{self, Fields, Value};
 use crate::domain::json::{Json, Object};
 use crate::domain::{
-    Application, Form, Invalid, MemberId, PublicKey, Signed, TakeDraft, TokenClaim,
+    Application, Described, Form, FormSchema, Invalid, MemberId, PublicKey, Signed, TakeDraft,
+    TokenClaim,
 };
 use crate::proof::{canonical, verify};
 
@@ -38,6 +39,19 @@ pub struct SignedBody {
     payload: Payload,
     public_key: Option<String>,
     sent: Sent,
+}
+
+impl Described for SignedBody {
+    const NAME: &'static str = "Signed";
+    const TOPIC: &'static str = "takes";
+
+    fn describe(schema: &mut FormSchema) {
+        schema.description = "The body of a submit, an application or a token claim; with publicKey if the member has none \
+            on file. Missing fields of a take are findings.";
+        schema.add::<Option<String>>("signature", "");
+        schema.add::<Option<String>>("publicKey", "");
+        schema.example = Signed::<TakeDraft>::EXAMPLE_WITH_KEY;
+    }
 }
 
 impl SignedBody {

@@ -14,6 +14,16 @@ use crate::wire::{Answer, Problem};
 /// The error text when a submission to the committee could not be stored; status 500.
 const NOT_PERSISTED: &str = "failed to persist submission";
 
+// The body of an error.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CommitteeError"))]
+pub(in crate::wire) struct Detailed {
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    error: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
 impl Answer {
     /// The response to a failed submission to the committee: the refusal, or 500 when the outcome
     /// is unknown.
@@ -27,12 +37,6 @@ impl Answer {
 
 impl From<&CommitteeRefusal> for Answer {
     fn from(refusal: &CommitteeRefusal) -> Self {
-        #[derive(Serialize)]
-        struct Detailed {
-            error: String,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            detail: Option<String>,
-        }
         let body = Detailed { error: refusal.to_string(), detail: refusal.detail() };
         Self::error(refusal.into(), &body)
     }

@@ -14,6 +14,8 @@ use crate::rules::committee::SessionLine;
 use crate::service::{Generated, Receipt};
 use crate::wire::Answer;
 
+#[cfg(feature = "schema")]
+pub(super) use errors::Detailed;
 pub use errors::{committee_hint, committee_hint_quoting};
 
 /// Returns the response with the receipt of a committed submission: `{ok, …receipt}`.

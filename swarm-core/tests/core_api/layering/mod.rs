@@ -100,7 +100,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-http/src",
         &[
-            "applications certificate client_address committee log_tail memory_share movements without_committee",
+            "applications certificate client_address committee log_tail memory_share movements schema without_committee",
             "fairness",
             "budget console token_attempts workers",
             "tenants",

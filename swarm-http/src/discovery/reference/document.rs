@@ -6,7 +6,7 @@ use swarm_core::json::{Json, Object, write};
 use swarm_core::wire::Problem;
 
 use super::route_properties::{Audience, is_page, operation_id, parts, problems, template};
-use super::schemas::{self, reference};
+use super::schemas::{Topics, reference};
 use crate::request::credential::Access;
 use crate::request::route::Route;
 
@@ -14,6 +14,9 @@ use crate::request::route::Route;
 pub(super) struct Document {
     head: String,
     tail: String,
+    /// The names of its schemas.
+    #[cfg(feature = "pages")]
+    schemas: Vec<String>,
 }
 
 const DESCRIPTION: &str = "Automated agents file signed takes on dated sessions. /skill.md is the guide for agents that \
@@ -21,8 +24,12 @@ const DESCRIPTION: &str = "Automated agents file signed takes on dated sessions.
      X-Request-Id; public reads have an ETag, honour If-None-Match, and allow any origin (CORS).";
 
 impl Document {
-    /// The document of those routes that `is_described` selects.
-    pub(super) fn of(routes: &[Route], is_described: impl Fn(&Route) -> bool) -> Self {
+    /// The document of those routes that `is_described` selects, with those of the schemas that it refers to.
+    pub(super) fn of(
+        routes: &[Route],
+        schemas: &Topics,
+        is_described: impl Fn(&Route) -> bool,
+    ) -> Self {
         let license = Json::from(env!("CARGO_PKG_LICENSE"));
         let info = Json::from([
             ("title", "Swarm".into()),
@@ -33,7 +40,10 @@ impl Document {
         let mut responses = Responses::default();
         let paths = write(&paths(routes, is_described, &mut responses));
         let responses = write(&responses.into_json());
-        let schemas = write(&used_schemas([paths.as_str(), responses.as_str()]));
+        let schemas = used_schemas(schemas, [paths.as_str(), responses.as_str()]);
+        #[cfg(feature = "pages")]
+        let names = schemas.members().map(|(name, _)| name.to_owned()).collect();
+        let schemas = write(&schemas);
         let (credentials, headers) = (write(&credentials()), write(&headers()));
         let components = format!(
             r#"{{"securitySchemes":{credentials},"headers":{headers},"responses":{responses},"schemas":{schemas}}}"#
@@ -41,7 +51,15 @@ impl Document {
         Self {
             head: format!(r#"{{"openapi":"3.1.0","info":{},"servers":[{{"url":"#, write(&info)),
             tail: format!(r#"}}],"paths":{paths},"components":{components}}}"#),
+            #[cfg(feature = "pages")]
+            schemas: names,
         }
+    }
+
+    /// The names of its schemas.
+    #[cfg(feature = "pages")]
+    pub(super) fn schemas(&self) -> &[String] {
+        &self.schemas
     }
 
     /// The document of a site at this origin.
@@ -51,8 +69,8 @@ impl Document {
 }
 
 /// The schemas that these texts refer to, and those that these refer to, in the order of the reference.
-fn used_schemas<const N: usize>(texts: [&str; N]) -> Json {
-    let mut unused: Vec<_> = schemas::all();
+fn used_schemas<const N: usize>(schemas: &Topics, texts: [&str; N]) -> Object {
+    let mut unused: Vec<_> = schemas.iter().flat_map(|(_, schemas)| schemas.clone()).collect();
     let mut used: Vec<(String, Json)> = Vec::new();
     let order: Vec<_> = unused.iter().map(|(name, _)| name.clone()).collect();
     let mut texts: Vec<_> = texts.into_iter().map(str::to_owned).collect();
@@ -65,7 +83,7 @@ fn used_schemas<const N: usize>(texts: [&str; N]) -> Json {
         used.extend(named);
     }
     used.sort_by_key(|(name, _)| order.iter().position(|other| other == name));
-    Json::Object(used.into_iter().collect())
+    used.into_iter().collect()
 }
 
 fn paths(

@@ -1,6 +1,6 @@
 //! The reference of all routes, as an OpenAPI 3.1 document and as pages (API.md, 9.1).
 //!
-//! It is generated from the route table, the schemas in `schemas/` and the error codes.
+//! It is generated from the route table, the schemas of what its rows refer to, and the error codes.
 
 mod document;
 #[cfg(feature = "pages")]
@@ -14,11 +14,16 @@ use http::StatusCode;
 use crate::request::RequestContext;
 use crate::request::route::Route;
 use crate::response::Answer;
+use crate::schema::{SchemaRef, schema};
 use document::Document;
 #[cfg(feature = "pages")]
 use page::Pages;
-pub(crate) use route_properties::Audience;
+pub(crate) use route_properties::{AUDIENCE, Audience};
 pub(crate) use schemas::by_name as schemas_by_name;
+
+/// Of the OpenAPI document.
+pub(crate) const OPEN_API: SchemaRef =
+    schema!("server", "OpenApi", {"type": "object", "description": "An OpenAPI 3.1 document."});
 
 /// The reference of some routes, without origin and tenant.
 pub(crate) struct Reference {
@@ -32,13 +37,16 @@ pub(crate) struct Reference {
 
 impl Reference {
     pub(crate) fn of(routes: &[Route]) -> Self {
+        let schemas = schemas::by_topic(routes);
+        let document = Document::of(routes, &schemas, |_| true);
         Self {
-            document: Document::of(routes, |_| true),
             by_audience: Audience::ALL.map(|audience| {
-                (audience, Document::of(routes, |route| Audience::of(route) == audience))
+                let is_for = |route: &Route| Audience::of(route) == audience;
+                (audience, Document::of(routes, &schemas, is_for))
             }),
             #[cfg(feature = "pages")]
-            pages: Pages::of(routes),
+            pages: Pages::of(routes, schemas, document.schemas()),
+            document,
         }
     }
 
@@ -77,7 +85,8 @@ mod tests {
         let mut components = document.take("components").unwrap().into_object();
         let described = components.take("schemas").unwrap().into_object();
         let described: Vec<_> = described.members().map(|(name, _)| name.to_owned()).collect();
-        let all: Vec<_> = schemas::all().into_iter().map(|(name, _)| name).collect();
+        let all = schemas::by_name(&routes::site(Parts::ALL));
+        let all: Vec<_> = all.members().map(|(name, _)| name.to_owned()).collect();
         assert_eq!(described, all);
     }
 

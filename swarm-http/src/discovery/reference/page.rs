@@ -2,7 +2,6 @@
 //! topic of schemas.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 use askama::Template;
 use http::StatusCode;
@@ -10,7 +9,7 @@ use swarm_core::json::{Json, Object};
 use swarm_core::wire::{Audience, Problem};
 
 use super::route_properties::problems;
-use super::schemas;
+use super::schemas::Topics;
 use crate::pages::{Frame, Markup, SiteContext, html};
 use crate::request::RequestContext;
 use crate::request::route::Route;
@@ -84,14 +83,24 @@ struct Field {
 }
 
 impl Pages {
-    pub(super) fn of(routes: &[Route]) -> Self {
+    /// The pages of these routes, with the schemas of these names.
+    pub(super) fn of(routes: &[Route], mut schemas: Topics, names: &[String]) -> Self {
+        schemas
+            .iter_mut()
+            .for_each(|(_, schemas)| schemas.retain(|(name, _)| names.contains(name)));
+        schemas.retain(|(_, schemas)| !schemas.is_empty());
+        let of_topic = |(topic, schemas): &(&'static str, Vec<(String, Json)>)| {
+            let topic = *topic;
+            schemas.iter().map(move |(name, _)| (name.clone(), topic)).collect::<Vec<_>>()
+        };
+        let links = Links(schemas.iter().flat_map(of_topic).collect());
         let sections = routes.chunk_by(|one, next| one.section == next.section);
-        let groups = sections.filter_map(group).collect();
+        let groups = sections.filter_map(|routes| links.group(routes)).collect();
         let topic = |(name, schemas): (_, Vec<_>)| Topic {
             name,
-            schemas: schemas.into_iter().map(schema).collect(),
+            schemas: schemas.into_iter().map(|schema| links.schema(schema)).collect(),
         };
-        Self { groups, topics: schemas::by_topic().into_iter().map(topic).collect() }
+        Self { groups, topics: schemas.into_iter().map(topic).collect() }
     }
 
     /// The index.
@@ -131,57 +140,141 @@ fn all_problems() -> Vec<Problem> {
     Problem::ALL.iter().copied().filter(is_served).collect()
 }
 
-/// The topic of each schema.
-fn topic_of(schema: &str) -> &'static str {
-    static TOPICS: OnceLock<HashMap<String, &'static str>> = OnceLock::new();
-    let topics = TOPICS.get_or_init(|| {
-        let of_topic = |(topic, schemas): (&'static str, Vec<(String, Json)>)| {
-            schemas.into_iter().map(move |(name, _)| (name, topic))
+/// The topic of each schema, for links.
+struct Links(HashMap<String, &'static str>);
+
+impl Links {
+    /// The routes of one section.
+    fn group(&self, routes: &[Route]) -> Option<Group> {
+        let name = routes.first()?.section.heading();
+        let anchor = name.to_lowercase().replace(", ", "-").replace(' ', "-");
+        let operations = routes.iter().map(|route| self.describe(route)).collect();
+        Some(Group { name, anchor, operations })
+    }
+
+    fn describe(&self, route: &Route) -> Operation {
+        let mut facts = Vec::new();
+        if let Some(scheme) = route.access.scheme() {
+            facts.push(("Credential", Markup(format!("<code>{}</code>", scheme.sent))));
+        }
+        if let Some(role) = route.access.role() {
+            facts.push(("Role", Markup(role.as_str().to_owned())));
+        }
+        let query: Vec<_> = route.parameters().map(|it| self.parameter(&it)).collect();
+        if !query.is_empty() {
+            facts.push(("Query", Markup(query.join(", "))));
+        }
+        if let Some(rule) = route.body {
+            let or_none = if rule.optional { ", or none" } else { "" };
+            facts.push(("Body", Markup(self.link(rule.schema) + or_none)));
+        }
+        let answers = route.about.answers.iter().map(|(status, forms)| {
+            let forms: Vec<_> = forms.iter().map(|form| self.link(form)).collect();
+            format!("{status} {}", forms.join(" or "))
+        });
+        facts.push(("Answers", Markup(answers.collect::<Vec<_>>().join(", "))));
+        let own: Vec<_> = problems(route).into_iter().filter(|it| is_specific(*it)).collect();
+        if !own.is_empty() {
+            let by_status = own.chunk_by(|one, next| one.status() == next.status());
+            let refusals: Vec<_> = by_status.map(refusals).collect();
+            facts.push(("Refusals", Markup(refusals.join("<br>"))));
+        }
+        Operation {
+            method: route.method.to_string(),
+            path: route.path,
+            summary: route.about.summary,
+            facts,
+        }
+    }
+
+    fn parameter(&self, (name, schema): &(&str, &str)) -> String {
+        format!("<code>{name}</code> {}", self.link(schema))
+    }
+
+    /// A link to a schema, or a media type.
+    fn link(&self, form: &str) -> String {
+        match form.split_once('/') {
+            Some(_) => format!("<code>{form}</code>"),
+            None => {
+                let topic = self.0.get(form).copied().unwrap_or("common");
+                format!("<a href=\"/docs/schemas-{topic}#{form}\">{form}</a>")
+            }
+        }
+    }
+
+    fn schema(&self, (name, schema): (String, Json)) -> Schema {
+        let object = schema.clone().into_object();
+        let fields = self.fields(&object);
+        let form = fields.is_empty().then(|| Markup(self.form(&schema)));
+        let example = items(get(&object, "examples")).first().map(swarm_core::json::write);
+        Schema { name, description: text(&object, "description"), form, fields, example }
+    }
+
+    fn fields(&self, object: &Object) -> Vec<Field> {
+        let required: Vec<_> = items(get(object, "required")).iter().map(plain).collect();
+        let Some(Json::Object(properties)) = get(object, "properties") else { return Vec::new() };
+        let field = |(name, schema): (&str, &Json)| Field {
+            name: name.to_owned(),
+            form: Markup(self.form(schema)),
+            is_required: required.iter().any(|required| required == name),
+            description: text(&schema.clone().into_object(), "description"),
         };
-        schemas::by_topic().into_iter().flat_map(of_topic).collect()
-    });
-    topics.get(schema).copied().unwrap_or("common")
-}
+        properties.members().map(field).collect()
+    }
 
-/// The routes of one section.
-fn group(routes: &[Route]) -> Option<Group> {
-    let name = routes.first()?.section.heading();
-    let anchor = name.to_lowercase().replace(", ", "-").replace(' ', "-");
-    Some(Group { name, anchor, operations: routes.iter().map(describe).collect() })
-}
+    /// The type of a value, in words and links.
+    fn form(&self, schema: &Json) -> String {
+        let object = schema.clone().into_object();
+        if let Some(place) = get(&object, "$ref") {
+            return self.link(plain(place).rsplit('/').next().unwrap_or_default());
+        }
+        for choice in ["anyOf", "oneOf"] {
+            let choices = items(get(&object, choice)).iter();
+            let forms: Vec<_> = choices.map(|choice| self.form(choice)).collect();
+            if !forms.is_empty() {
+                return forms.join(" or ");
+            }
+        }
+        if let Some(value) = get(&object, "const") {
+            return code(value);
+        }
+        let values: Vec<_> = items(get(&object, "enum")).iter().map(code).collect();
+        if !values.is_empty() {
+            return values.join(", ");
+        }
+        let kinds = match get(&object, "type") {
+            Some(Json::List(kinds)) => kinds.iter().map(plain).collect(),
+            Some(kind) => vec![plain(kind)],
+            None => vec!["anything".to_owned()],
+        };
+        let kinds: Vec<_> = kinds.into_iter().map(|kind| self.kind_in(&kind, &object)).collect();
+        kinds.join(" or ")
+    }
 
-fn describe(route: &Route) -> Operation {
-    let mut facts = Vec::new();
-    if let Some(scheme) = route.access.scheme() {
-        facts.push(("Credential", Markup(format!("<code>{}</code>", scheme.sent))));
-    }
-    if let Some(role) = route.access.role() {
-        facts.push(("Role", Markup(role.as_str().to_owned())));
-    }
-    let query: Vec<_> = route.parameters().map(|it| parameter(&it)).collect();
-    if !query.is_empty() {
-        facts.push(("Query", Markup(query.join(", "))));
-    }
-    if let Some(rule) = route.body {
-        let or_none = if rule.optional { ", or none" } else { "" };
-        facts.push(("Body", Markup(link(rule.schema) + or_none)));
-    }
-    let answers = route.about.answers.iter().map(|(status, forms)| {
-        let forms: Vec<_> = forms.iter().map(|form| link(form)).collect();
-        format!("{status} {}", forms.join(" or "))
-    });
-    facts.push(("Answers", Markup(answers.collect::<Vec<_>>().join(", "))));
-    let own: Vec<_> = problems(route).into_iter().filter(|it| is_specific(*it)).collect();
-    if !own.is_empty() {
-        let by_status = own.chunk_by(|one, next| one.status() == next.status());
-        let refusals: Vec<_> = by_status.map(refusals).collect();
-        facts.push(("Refusals", Markup(refusals.join("<br>"))));
-    }
-    Operation {
-        method: route.method.to_string(),
-        path: route.path,
-        summary: route.about.summary,
-        facts,
+    /// One of a schema's types, with its limits.
+    fn kind_in(&self, kind: &str, object: &Object) -> String {
+        match kind {
+            "array" => match get(object, "items") {
+                Some(items) => format!("list of {}", self.form(items)),
+                None => "list".to_owned(),
+            },
+            "object" => {
+                let fields = self.fields(object);
+                let field = |field: &Field| {
+                    let mark = if field.is_required { "" } else { "?" };
+                    format!("<code>{}</code>{mark} {}", field.name, field.form)
+                };
+                let fields: Vec<_> = fields.iter().map(field).collect();
+                if fields.is_empty() {
+                    kind.to_owned()
+                } else {
+                    format!("{{ {} }}", fields.join(", "))
+                }
+            }
+            "string" => kind.to_owned() + &range(object, "minLength", "maxLength", " characters"),
+            "number" | "integer" => kind.to_owned() + &range(object, "minimum", "maximum", ""),
+            _ => kind.to_owned(),
+        }
     }
 }
 
@@ -205,94 +298,12 @@ fn is_specific(problem: Problem) -> bool {
     )
 }
 
-fn parameter((name, schema): &(&str, &str)) -> String {
-    format!("<code>{name}</code> {}", link(schema))
-}
-
 /// The error codes of one status.
 fn refusals(problems: &[Problem]) -> String {
     let link = |problem: &Problem| format!("<a href=\"/docs/errors#{0}\">{0}</a>", problem.code());
     let links: Vec<_> = problems.iter().map(link).collect();
     let status = problems.first().map_or(0, |problem| problem.status());
     format!("{status} {}", links.join(", "))
-}
-
-/// A link to a schema, or a media type.
-fn link(form: &str) -> String {
-    match form.split_once('/') {
-        Some(_) => format!("<code>{form}</code>"),
-        None => format!("<a href=\"/docs/schemas-{}#{form}\">{form}</a>", topic_of(form)),
-    }
-}
-
-fn schema((name, schema): (String, Json)) -> Schema {
-    let object = schema.clone().into_object();
-    let fields = fields(&object);
-    let form = fields.is_empty().then(|| Markup(form(&schema)));
-    let example = items(get(&object, "examples")).first().map(swarm_core::json::write);
-    Schema { name, description: text(&object, "description"), form, fields, example }
-}
-
-fn fields(object: &Object) -> Vec<Field> {
-    let required: Vec<_> = items(get(object, "required")).iter().map(plain).collect();
-    let Some(Json::Object(properties)) = get(object, "properties") else { return Vec::new() };
-    let field = |(name, schema): (&str, &Json)| Field {
-        name: name.to_owned(),
-        form: Markup(form(schema)),
-        is_required: required.iter().any(|required| required == name),
-        description: text(&schema.clone().into_object(), "description"),
-    };
-    properties.members().map(field).collect()
-}
-
-/// The type of a value, in words and links.
-fn form(schema: &Json) -> String {
-    let object = schema.clone().into_object();
-    if let Some(place) = get(&object, "$ref") {
-        return link(plain(place).rsplit('/').next().unwrap_or_default());
-    }
-    for choice in ["anyOf", "oneOf"] {
-        let forms: Vec<_> = items(get(&object, choice)).iter().map(form).collect();
-        if !forms.is_empty() {
-            return forms.join(" or ");
-        }
-    }
-    if let Some(value) = get(&object, "const") {
-        return code(value);
-    }
-    let values: Vec<_> = items(get(&object, "enum")).iter().map(code).collect();
-    if !values.is_empty() {
-        return values.join(", ");
-    }
-    let kinds = match get(&object, "type") {
-        Some(Json::List(kinds)) => kinds.iter().map(plain).collect(),
-        Some(kind) => vec![plain(kind)],
-        None => vec!["anything".to_owned()],
-    };
-    let kinds: Vec<_> = kinds.into_iter().map(|kind| kind_in(&kind, &object)).collect();
-    kinds.join(" or ")
-}
-
-/// One of a schema's types, with its limits.
-fn kind_in(kind: &str, object: &Object) -> String {
-    match kind {
-        "array" => match get(object, "items") {
-            Some(items) => format!("list of {}", form(items)),
-            None => "list".to_owned(),
-        },
-        "object" => {
-            let fields = fields(object);
-            let field = |field: &Field| {
-                let mark = if field.is_required { "" } else { "?" };
-                format!("<code>{}</code>{mark} {}", field.name, field.form)
-            };
-            let fields: Vec<_> = fields.iter().map(field).collect();
-            if fields.is_empty() { kind.to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
-        }
-        "string" => kind.to_owned() + &range(object, "minLength", "maxLength", " characters"),
-        "number" | "integer" => kind.to_owned() + &range(object, "minimum", "maximum", ""),
-        _ => kind.to_owned(),
-    }
 }
 
 fn range(object: &Object, min: &str, max: &str, unit: &str) -> String {

@@ -3,6 +3,7 @@
 use swarm_core::wire::Problem;
 
 use crate::request::route::{Handler, Route, Section};
+use crate::schema::{SchemaRef, schema};
 use crate::tenants::Role;
 
 /// The path as a template of OpenAPI, in which a parameter may be of several segments too.
@@ -33,6 +34,12 @@ pub(super) fn operation_id(route: &Route) -> String {
     }
     if path == "/" { id + "Home" } else { id }
 }
+
+/// Of the audience of an operation.
+pub(crate) const AUDIENCE: SchemaRef = schema!("server", "Audience", {
+    "enum": Audience::ALL.map(Audience::as_str),
+    "description": "Whom an operation is for: programs without a credential, members, operators, or people who read pages."
+});
 
 /// Whom an operation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 use http::header::{HeaderValue, LAST_MODIFIED};
 use swarm_core::domain::committee::{
-    CommitteeMemberDraft, CommitteeMemberId, CommitteeMemberPatch, GenerationOrder, StatusOrder,
-    SubjectOrder, SynthesisOrder, WithdrawalOrder,
+    CommitteeDraft, CommitteeMemberDraft, CommitteeMemberId, CommitteeMemberPatch, GenerationOrder,
+    StatusOrder, SubjectOrder, SynthesisOrder, WithdrawalOrder,
 };
 use swarm_core::domain::{Actor, Day, Form};
 use swarm_core::wire::Problem::{
@@ -25,9 +25,10 @@ use crate::request::command::Command;
 use crate::request::committee_access::CommitteeAccess;
 use crate::request::credential::Access;
 use crate::request::extract::orders;
-use crate::request::parameters::{MAX_PAGE, Page};
+use crate::request::parameters::{MAX_PAGE, PAGE_LIMIT, Page};
 use crate::request::route::{Extract, Parameter, Route, Section, Work, post, read, read_as};
 use crate::response::{Answer, ApiError, Reply, ok};
+use crate::schema::{HasSchema as _, SchemaRef, schema};
 use crate::tenants::Role;
 
 /// The number of days that are read to know whether the list has more: not every day has a session.
@@ -42,7 +43,11 @@ const fn operator(role: Role) -> Access {
 }
 
 /// The query parameters of the list of sessions.
-pub(super) const COMMITTEE_LIST: &[Parameter] = &[("limit", "PageLimit"), ("before", "Day")];
+pub(super) const COMMITTEE_LIST: &[Parameter] = &[("limit", PAGE_LIMIT), ("before", Day::SCHEMA)];
+
+const BRIEF_FILE: SchemaRef = schema!("server", "BriefFile", {
+    "type": "string", "description": "The id of the member, followed by .json."
+});
 
 /// The routes of interface B.
 pub(super) fn routes() -> Vec<Route> {
@@ -50,12 +55,12 @@ pub(super) fn routes() -> Vec<Route> {
         read("/data/committee/briefs/today/{file}", brief)
             .with(Work::Long)
             .about("The brief of a member for today")
-            .part("BriefFile")
+            .part(BRIEF_FILE)
             .answers(200, &["CommitteeBrief"])
             .refuses(&[NotFound]),
         post(MEMBER, "/api/ic/submit", submit)
             .about("Submit a take to the day's session; the newest counts")
-            .body("CommitteeSubmission")
+            .takes::<CommitteeDraft>()
             .unread()
             .counted(Submitted::CommitteeTake)
             .answers(200, &["CommitteeReceipt"])
@@ -80,7 +85,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, &["CommitteeSessions"]),
         read("/api/ic/sessions/{date}", session)
             .about("A session of the committee")
-            .part("Day")
+            .part(Day::SCHEMA)
             .with(Work::Long)
             .answers(200, &["CommitteeSession"])
             .refuses(&[NotFound]),
@@ -134,7 +139,7 @@ pub(super) fn routes() -> Vec<Route> {
         read_as(operator(Role::Reader), "/api/ic/admin/days/{date}", filing)
             .with(Work::Long)
             .about("Who has filed on a day and who has not, before its deadline too")
-            .part("Day")
+            .part(Day::SCHEMA)
             .answers(200, &["CommitteeFiling"])
             .refuses(&[NotFound]),
         post(operator(Role::Operator), "/api/ic/admin/day", set_subject)
@@ -338,7 +343,7 @@ pub(crate) async fn withdraw(
 
 impl Extract for CommitteeMemberId {
     fn describe(route: Route) -> Route {
-        route.part("CommitteeMemberId")
+        route.part(Self::SCHEMA)
     }
 
     fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {

@@ -1,5 +1,6 @@
 //! The pages and the files of interface B.
 
+use swarm_core::domain::Day;
 use swarm_core::wire::Problem::{InvalidQuery, NotFound};
 
 use super::api::{COMMITTEE_LIST, session, sessions};
@@ -7,6 +8,7 @@ use crate::pages::{self, page};
 use crate::request::route::{Route, Section};
 use crate::routes::list_files::files;
 use crate::routes::pages::{CSV, NDJSON, list};
+use crate::schema::HasSchema as _;
 
 files! {
     committee_csv committee_ndjson = sessions, "sessions", "committee";
@@ -22,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
             .query(COMMITTEE_LIST),
         page("/swarm/committee/{date}", "CommitteeSession", session, pages::committee::session)
             .about("A session of the committee")
-            .part("Day")
+            .part(Day::SCHEMA)
             .refuses(&[NotFound, InvalidQuery]),
     ])
 }
