@@ -1,7 +1,9 @@
 //! Interface B, the daily committee, as the lower layers of this crate see it. Its routes, its pages and its credentials are modules
 //! of these layers. Without the feature `committee`, `without_committee` is in its place.
 
-use swarm_core::domain::{Quotas, SubjectId};
+use swarm_core::domain::Quotas;
+#[cfg(feature = "pages")]
+use swarm_core::domain::SubjectId;
 use swarm_core::service::DayFiling;
 use swarm_core::{
     CommitteeError, CommitteeSettings, CommitteeTenant, Committees, Error, Refusal, Resource,
