@@ -36,7 +36,7 @@ impl Interceptor for CountFilings {
 }
 
 #[tokio::main]
-async fn main() -> common::CommitOutcome<()> {
+async fn main() -> common::Outcome<()> {
     let (acme, bolt) = (TenantId::parse("acme")?, TenantId::parse("bolt")?);
     let filings = Arc::new(CountFilings::default());
     let store = MemoryStore::new().intercepted(Arc::clone(&filings));
