@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use swarm_core::domain::Day;
 use swarm_core::rules::Needle;
 
 use super::links::part;
@@ -166,7 +165,8 @@ impl ListFilter {
     }
 
     /// The address of the list with its filters, before this day.
-    pub(super) fn address_before(&self, day: Day) -> String {
+    #[cfg(feature = "committee")]
+    pub(super) fn address_before(&self, day: swarm_core::domain::Day) -> String {
         self.address_without("", Some(("before", day)))
     }
 
