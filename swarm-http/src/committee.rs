@@ -2,8 +2,6 @@
 //! of these layers. Without the feature `committee`, `without_committee` is in its place.
 
 use swarm_core::domain::Quotas;
-#[cfg(feature = "pages")]
-use swarm_core::domain::SubjectId;
 use swarm_core::service::DayFiling;
 use swarm_core::{
     CommitteeError, CommitteeSettings, CommitteeTenant, Committees, Error, Refusal, Resource,
@@ -63,7 +61,7 @@ impl TenantCommittee {
     #[cfg(feature = "pages")]
     pub(crate) async fn days_about(
         &self,
-        subject: &SubjectId,
+        subject: &swarm_core::domain::SubjectId,
         latest: usize,
     ) -> Result<Vec<swarm_core::domain::Day>, Failure> {
         let Some(committee) = &self.0 else { return Ok(Vec::new()) };

@@ -8,7 +8,7 @@ use swarm_core::{CommitteeSettings, Error, TenantId, wire};
 
 /// The committees of a site: none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SiteCommittees;
+pub(crate) struct SiteCommittees(());
 
 impl SiteCommittees {
     pub(crate) fn are_served(&self) -> bool {

@@ -109,7 +109,7 @@ async fn read_body(
             match error {
                 BodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
                 BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
-                BodyError::Broken => StatusCode::BAD_REQUEST,
+                _ => StatusCode::BAD_REQUEST,
             },
         ),
     };

@@ -54,7 +54,10 @@ pub(crate) enum Block {
     /// Forms of one button each.
     Buttons(Vec<FormView>),
     /// A text, and forms of one button each beside it.
-    #[cfg_attr(not(feature = "committee"), allow(dead_code, reason = "its members have such rows"))]
+    #[cfg_attr(
+        not(feature = "committee"),
+        expect(dead_code, reason = "members of the committee have rows")
+    )]
     Row(Markup, Vec<FormView>),
     /// What is to be done, each with the link or form that does it. Whether it needs somebody now: then the first is filled.
     Agenda(Vec<AgendaRow>, bool),
