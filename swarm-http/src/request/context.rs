@@ -19,6 +19,7 @@ use crate::Site;
 use crate::cache::CacheKey;
 use crate::committee::TenantCommittee;
 use crate::response::{Answer, ApiError};
+use crate::schema::SchemaRef;
 use crate::tenants::{BasePath, ServedTenant};
 
 use super::credential::Credential;
@@ -26,7 +27,6 @@ use super::dry_run::DryRun;
 use super::origin::Origin;
 #[cfg(feature = "pages")]
 use super::portion::Portion;
-use crate::schema::SchemaRef;
 
 /// A query parameter: name and schema.
 pub(crate) type Parameter = (&'static str, SchemaRef);

@@ -11,15 +11,10 @@ use swarm_core::json::{Json, Object};
 use swarm_core::rules::shape_fault;
 
 use crate::response::ApiError;
+use crate::schema::HasSchema as _;
 
 use super::context::RequestContext;
 use super::route::{Extract, Route};
-use crate::schema::{HasSchema as _, SchemaRef, schema};
-
-/// A body without fields.
-pub(super) const NO_FIELDS: SchemaRef = schema!("sessions", "NoFields", {
-    "type": ["object", "null"], "additionalProperties": false, "examples": [{}]
-});
 
 macro_rules! of_path {
     ($($id:ty: $read:ident;)+) => {

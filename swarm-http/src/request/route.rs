@@ -12,6 +12,7 @@ use swarm_core::wire::Problem;
 use crate::Site;
 use crate::metrics::Submitted;
 use crate::response::{ApiError, Reply};
+use crate::schema::{SchemaRef, schema};
 
 use super::body::MAX_VALUES;
 use super::command::{self, Command};
@@ -19,12 +20,15 @@ pub(crate) use super::context::Parameter;
 use super::context::RequestContext;
 use super::credential::Access;
 use super::dry_run;
-use super::extract::NO_FIELDS;
 use super::parameters::FLAG;
-use crate::schema::SchemaRef;
 
 /// The largest body of most routes, in bytes (API.md, 1.1).
 pub(crate) const BODY_LIMIT: usize = 256 << 10;
+
+/// A body without fields.
+const NO_FIELDS: SchemaRef = schema!("sessions", "NoFields", {
+    "type": ["object", "null"], "additionalProperties": false, "examples": [{}]
+});
 
 /// One route.
 pub(crate) struct Route {

@@ -21,6 +21,8 @@ mod pages;
 mod proofs;
 mod scores;
 mod sessions;
+#[cfg(all(test, feature = "pages", feature = "committee"))]
+mod tables;
 mod takes;
 mod webhooks;
 
