@@ -23,7 +23,7 @@ pub static LOG: Table = Table {
 };
 
 /// The table of the sequences: the last number of each, or its sum. The [engine](super::engine) keeps the number of the log in
-/// it too, as [`LOG_NUMBER`].
+/// it too, as the sequence `log`.
 pub static SEQUENCES: Table = Table {
     name: "sequences",
     columns: &[
