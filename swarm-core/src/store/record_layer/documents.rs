@@ -24,7 +24,7 @@ impl Records {
     /// [`whole_document`](Self::whole_document) may take longer if it is long: the text is then empty, and
     /// [`Document::held`] says why.
     pub async fn document(&self, collection: Collection, key: &str) -> Result<Option<Document>> {
-        Ok(self.documents_by_key(collection, [key]).await?.pop())
+        Ok(self.documents_named("document", collection, [key]).await?.pop())
     }
 
     /// The documents with these keys, in their order, without those that do not exist. They are read in one round trip.
@@ -33,9 +33,18 @@ impl Records {
         collection: Collection,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<Vec<Document>> {
+        self.documents_named("documents by key", collection, keys).await
+    }
+
+    async fn documents_named<K: AsRef<str>>(
+        &self,
+        op: &'static str,
+        collection: Collection,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<Vec<Document>> {
         let shown = |key: K| Range { parts: PartSet::SHOWN, ..named(collection, key.as_ref()) };
         let queries = keys.into_iter().map(|key| Query::Rows(shown(key))).collect();
-        let mut found = self.read("documents by key", queries).await?;
+        let mut found = self.read(op, queries).await?;
         found.first_rows().iter().map(read).collect::<Outcome<_>>().map_err(found.corrupt())
     }
 

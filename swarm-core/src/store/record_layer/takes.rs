@@ -130,7 +130,7 @@ impl Records {
     ///
     /// Of a take of a sealed session, the reads here and those of the log return a [`StoredTake::Sealed`]. What is sealed is neither read nor parsed, so the time that a read takes does not depend on it.
     pub async fn take(&self, id: TakeId) -> Result<Option<TakeOnFile<StoredTake>>> {
-        Ok(self.takes_by_id([id]).await?.pop())
+        Ok(self.takes_on_file("take", [id]).await?.pop())
     }
 
     /// The takes with these ids, in their order, as [`take`](Self::take) returns them; without those that do not exist. They are
@@ -139,8 +139,16 @@ impl Records {
         &self,
         ids: impl IntoIterator<Item = TakeId>,
     ) -> Result<Vec<TakeOnFile<StoredTake>>> {
+        self.takes_on_file("takes by id", ids).await
+    }
+
+    async fn takes_on_file(
+        &self,
+        op: &'static str,
+        ids: impl IntoIterator<Item = TakeId>,
+    ) -> Result<Vec<TakeOnFile<StoredTake>>> {
         let takes = ids.into_iter().map(|id| Query::Rows(shown(with_id(id))));
-        let mut found = self.read("takes by id", takes.collect()).await?;
+        let mut found = self.read(op, takes.collect()).await?;
         let rows = found.first_rows();
         let corrupt = found.corrupt();
         let is_superseded = |row: &&Row| row.columns.get(takes::CURRENT).is_none_or(Value::is_null);
@@ -148,7 +156,7 @@ impl Records {
         let following = following.collect::<Outcome<Vec<_>>>().map_err(&corrupt)?;
         let mut successors = match following.is_empty() {
             true => None,
-            false => Some(self.read("next revisions", following).await?),
+            false => Some(self.read(op, following).await?),
         };
         let on_file = |row: &Row| {
             let successor = match &mut successors {

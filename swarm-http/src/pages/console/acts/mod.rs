@@ -3,7 +3,7 @@
 //! is one of several of the command.
 
 #[cfg(feature = "committee")]
-pub(super) mod committee;
+mod committee;
 mod members;
 mod records;
 mod sessions;
@@ -17,6 +17,8 @@ use super::page_id::PageId;
 use crate::request::command::{Argument, ArgumentKind, Command, FormPreview, FormTexts};
 use crate::request::route::Route;
 
+#[cfg(feature = "committee")]
+pub(super) use committee::*;
 pub(super) use members::*;
 pub(super) use records::*;
 pub(super) use sessions::*;
@@ -246,7 +248,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Act> {
         &RECORD_ACTS,
         &SESSION_ACTS,
         #[cfg(feature = "committee")]
-        &committee::COMMITTEE_ACTS,
+        &COMMITTEE_ACTS,
     ];
     topics.into_iter().flatten().copied()
 }

@@ -2,7 +2,7 @@
 
 use swarm_core::domain::committee::CommitteeStatus;
 
-use super::super::acts::committee::{
+use super::super::acts::{
     ADD_COMMITTEE_MEMBER, GENERATE_BRIEFS, ROTATE_COMMITTEE_KEY, SET_DAY, SET_MEMBER_ACTIVE,
     SET_MEMBER_INACTIVE, SET_SYNTHESIS, UPDATE_COMMITTEE_MEMBER, WITHDRAW_DAY,
 };
