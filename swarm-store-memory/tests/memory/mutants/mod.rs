@@ -57,9 +57,10 @@ const UNNOTICED: &[(&str, &[(&str, &str)])] = &[
         "what is read is not changed by one commit",
         &[
             ("committee takes", "queries: one by one"),
+            ("documents by key", "queries: one by one"),
             ("member", "queries: one by one"),
-            ("take", "queries: one by one"),
             ("take context", "queries: one by one"),
+            ("takes by id", "queries: one by one"),
             ("tiles", "queries: one by one"),
         ],
     ),

@@ -46,7 +46,8 @@ async fn expect_read(
 ) {
     let (id, session) = (expected.id(), expected.session_id());
     let on_file = TakeOnFile { take: expected.clone(), superseded_by: None };
-    expect_eq!(tenant.take(id).await, Some(on_file));
+    expect_eq!(tenant.take(id).await.as_ref(), Some(&on_file));
+    expect_eq!(tenant.takes_by_id(vec![id]).await, [on_file]);
     let context = tenant.take_context(id).await.unwrap();
     expect_eq!(context.revisions, std::slice::from_ref(expected));
     expect_eq!(context.next, tenant.take(beside).await.map(|on_file| on_file.take));
