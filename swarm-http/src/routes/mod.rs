@@ -225,7 +225,7 @@ mod tests {
         for name in ["x-ic-key", "committeeMember", "CommitteeError", "CommitteeReceipt"] {
             assert!(!document.contains(name), "{name}");
         }
-        let schemas = schemas_by_name();
+        let schemas = schemas_by_name(&all(parts));
         for name in ["CommitteeSubmission", "CommitteeBrief", "SubjectOrder", "CommitteeSession"] {
             assert!(!schemas.has(name), "{name}");
         }
