@@ -315,6 +315,18 @@ async fn unmet_check_and_failed_change_leave_nothing() {
     assert!(!quarry.backend.ready().await.unwrap().warnings.is_empty());
 }
 
+/// Ids that begin again at 1 would be those of records that are there.
+#[tokio::test]
+async fn invalid_number_of_a_sequence_is_damage() {
+    let quarry = Quarry::open();
+    quarry.write(vec![Write::Add("sum", 10)]).await;
+    let db = Connection::open(quarry.folder.path().join("swarm.db")).unwrap();
+    db.execute("UPDATE sequences SET number = -1", []).unwrap();
+    let found = quarry.backend.read(&tenant("acme"), "test", vec![Query::Sequence("sum")]).await;
+    let failed = found.unwrap_err();
+    assert_eq!((failed.kind(), failed.op()), (StoreErrorKind::Corrupt, "test"));
+}
+
 /// The engine has the rules, and the error its kind and the name of the operation.
 #[tokio::test]
 async fn refused_commit_keeps_the_kind_of_its_error() {

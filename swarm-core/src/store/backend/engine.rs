@@ -51,9 +51,10 @@ pub trait Tables {
     /// # Errors
     /// As [`row`](Self::row).
     fn sequence(&self, name: &str) -> Result<u64> {
-        let row = self.row(&SEQUENCES, &[name.into()], PartSet::NONE)?;
-        let number = row.and_then(|row| row.columns.last()?.integer());
-        Ok(number.and_then(|number| u64::try_from(number).ok()).unwrap_or(0))
+        let Some(row) = self.row(&SEQUENCES, &[name.into()], PartSet::NONE)? else { return Ok(0) };
+        let number = row.columns.last().and_then(Value::integer);
+        let number = number.and_then(|number| u64::try_from(number).ok());
+        number.ok_or_else(|| StoreError::corrupt("sequence", "an invalid number"))
     }
 
     /// Returns the end of the log.
@@ -116,14 +117,17 @@ fn entry(tables: &[&'static Table], row: Row) -> Result<Entry> {
 /// The errors of the tables.
 pub fn is_used(tables: &impl Tables) -> Result<bool> {
     let lasting = tables.declared().iter().copied().filter(|table| !table.is_transient);
-    let mut is_used = false;
     for table in lasting.chain([&LOG, &SEQUENCES]) {
+        let mut is_used = false;
         tables.scan(&Scan::all(table), &mut |_| {
             is_used = true;
             Ok(false)
         })?;
+        if is_used {
+            return Ok(true);
+        }
     }
-    Ok(is_used)
+    Ok(false)
 }
 
 /// The records of a tenant in a transaction of the store, which is undone after an error.
