@@ -5,6 +5,8 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::Instrument as _;
@@ -94,17 +96,26 @@ impl WorkerPool {
 
     /// Runs a job once there is a permit and a thread. A started job runs to its end even if the caller is
     /// dropped. Propagates a panic of the job.
-    pub(crate) async fn run<T: Send + 'static>(
-        &self,
-        of: &TenantJobs,
+    ///
+    /// Boxed: otherwise the future of each request would be as large as the largest job.
+    pub(crate) fn run<'a, T: Send + 'static>(
+        &'a self,
+        of: &'a TenantJobs,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> T {
-        let permit = self.permit(of).await;
-        self.run_with(permit, work).await
+    ) -> BoxFuture<'a, T> {
+        async move { self.start(self.permit(of).await, work).await }.boxed()
     }
 
     /// Like [`run`](Self::run), with a permit. The job has its client as the current one.
-    pub(crate) async fn run_with<T: Send + 'static>(
+    pub(crate) fn run_with<'a, T: Send + 'static>(
+        &'a self,
+        permit: JobPermit,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> BoxFuture<'a, T> {
+        self.start(permit, work).boxed()
+    }
+
+    async fn start<T: Send + 'static>(
         &self,
         permit: JobPermit,
         work: impl Future<Output = T> + Send + 'static,

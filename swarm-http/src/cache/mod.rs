@@ -133,24 +133,35 @@ impl AnswerCache {
         reader: CacheRequest,
         make: impl FnOnce() -> BoxFuture<'static, Reply> + Send,
     ) -> Reply {
-        let CacheRequest { served, key, gzip, is_large } = reader;
-        let mut permit = None;
+        let asked = Instant::now();
+        let log = reader.served.tenant().log_position().await?;
+        if let Some(answer) = self.valid(&reader, &log, asked).await? {
+            return Ok(self.compressed(&reader, answer).await);
+        }
+        if reader.is_large {
+            // Boxed, because few answers are made: otherwise the future of each request would have room for it.
+            return Box::pin(self.made_once(reader, make, log, asked)).await;
+        }
+        let answer = prepared(make().await?, false);
+        if answer.status == StatusCode::OK {
+            let cached = CachedAnswer::new(answer.clone(), log, None, asked);
+            self.answers.insert(reader.key, cached);
+        }
+        Ok(answer)
+    }
+
+    /// Makes a large answer on the worker pool, or takes that of another request that makes it at this time.
+    async fn made_once(
+        &self,
+        reader: CacheRequest,
+        make: impl FnOnce() -> BoxFuture<'static, Reply> + Send,
+        mut log: LogPosition,
+        mut asked: Instant,
+    ) -> Reply {
+        let CacheRequest { served, key, gzip, .. } = &reader;
+        let (gzip, mut permit) = (*gzip, None);
         loop {
-            let asked = Instant::now();
-            let log = served.tenant().log_position().await?;
-            if let Some(answer) = self.valid(&key, &served, &log, asked).await? {
-                // Compressing needs a permit too; waiting for it while holding one could deadlock.
-                drop(permit);
-                return Ok(self.compressed(&served, answer, gzip).await);
-            }
-            if !is_large {
-                let answer = prepared(make().await?, false);
-                if answer.status == StatusCode::OK {
-                    self.answers.insert(key, CachedAnswer::new(answer.clone(), log, None, asked));
-                }
-                return Ok(answer);
-            }
-            let entry = self.answers.entry_async(&key, |_, cached| {
+            let entry = self.answers.entry_async(key, |_, cached| {
                 if cached.log == log || cached.asked >= asked {
                     EntryAction::Retain(cached.answer.clone())
                 } else {
@@ -159,8 +170,9 @@ impl AnswerCache {
             });
             let guard = match timeout(MAX_WAIT, entry).await {
                 Ok(EntryResult::Retained(answer)) => {
+                    // Compressing needs a permit too; waiting for it while holding one could deadlock.
                     drop(permit);
-                    return Ok(self.compressed(&served, answer, gzip).await);
+                    return Ok(self.compressed(&reader, answer).await);
                 }
                 Ok(EntryResult::Replaced(guard, _) | EntryResult::Vacant(guard)) => Some(guard),
                 Ok(EntryResult::Removed(..) | EntryResult::Timeout) | Err(_) => None,
@@ -179,6 +191,12 @@ impl AnswerCache {
                 // Release the entry while waiting, so that clients with free permits can make the answer.
                 drop(guard);
                 permit = Some(self.workers.permit(served.jobs()).await);
+                asked = Instant::now();
+                log = served.tenant().log_position().await?;
+                if let Some(answer) = self.valid(&reader, &log, asked).await? {
+                    drop(permit);
+                    return Ok(self.compressed(&reader, answer).await);
+                }
                 continue;
             };
             let end = served.tenant().log_end(log.clone()).await?;
@@ -196,8 +214,7 @@ impl AnswerCache {
     /// The cached answer, if it is valid at this log position.
     async fn valid(
         &self,
-        key: &CacheKey,
-        served: &ServedTenant,
+        CacheRequest { served, key, .. }: &CacheRequest,
         log: &LogPosition,
         asked: Instant,
     ) -> Result<Option<Answer>, Error> {
@@ -207,6 +224,19 @@ impl AnswerCache {
             cached.used.store(u64::try_from(used).unwrap_or(u64::MAX), Ordering::Relaxed);
             return Ok(Some(cached.answer.clone()));
         }
+        // Boxed, because this happens only after a commit.
+        Box::pin(self.revalidated(served, key, &cached, log, asked)).await
+    }
+
+    /// The answer, if the entries since then do not change it.
+    async fn revalidated(
+        &self,
+        served: &ServedTenant,
+        key: &CacheKey,
+        cached: &CachedAnswer,
+        log: &LogPosition,
+        asked: Instant,
+    ) -> Result<Option<Answer>, Error> {
         let tenant = served.tenant();
         let end = match (cached.answer.scope, &cached.end) {
             (Some(Scope::Session(session)), Some(end)) => {
@@ -229,13 +259,14 @@ impl AnswerCache {
     }
 
     /// Compresses a large answer on the worker pool, unless that was done before.
-    async fn compressed(&self, served: &ServedTenant, answer: Answer, gzip: bool) -> Answer {
-        if gzip
+    async fn compressed(&self, reader: &CacheRequest, answer: Answer) -> Answer {
+        if reader.gzip
             && answer.body.len() >= LARGE
             && let Some(encodings) = answer.encodings.clone().filter(|it| !it.has_gzip())
         {
             let body = answer.body.clone();
-            let _ = self.workers.run(served.jobs(), async move { encodings.gzip(&body) }).await;
+            let _ =
+                self.workers.run(reader.served.jobs(), async move { encodings.gzip(&body) }).await;
         }
         answer
     }

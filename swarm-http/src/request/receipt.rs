@@ -77,7 +77,8 @@ where
     let mut body = DigestedBody::new(body, receipt.is_some());
     let answer = answer(Pin::new(&mut body)).await;
     match receipt.filter(|_| answer.stream.is_none()) {
-        Some(receipt) => receipt.sign(answer, body).await,
+        // Boxed, because few requests ask for one.
+        Some(receipt) => Box::pin(receipt.sign(answer, body)).await,
         None => answer,
     }
 }

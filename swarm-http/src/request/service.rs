@@ -73,7 +73,7 @@ where
             let body = BodyDataStream::new(body);
             let answer = match found {
                 Some(found) => respond(site, found, arrival, body).await,
-                None => respond_unknown(&site, arrival, body, unknown).await,
+                None => Box::pin(respond_unknown(&site, arrival, body, unknown)).await,
             };
             Ok(answer.into_response())
         }
