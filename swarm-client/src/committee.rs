@@ -1,13 +1,13 @@
 //! The daily committee.
 
-use serde::{Deserialize, Serialize};
-use swarm_core::domain::Day;
+use serde::Serialize;
+use swarm_core::answers::CommitteeReceipt;
 use swarm_core::json::Json;
 
-use crate::answers::answer;
 use crate::connection::{Client, Credential};
 use crate::error::Error;
 use crate::reading::path_segment;
+use crate::served::answer;
 
 /// The fields of a submission to the committee.
 #[derive(Clone, Debug, Serialize)]
@@ -20,16 +20,6 @@ pub struct CommitteeTakeFields<'a> {
     pub body: &'a str,
     /// The name of the model that wrote it.
     pub model: Option<&'a str>,
-}
-
-/// The receipt of a submission to the committee.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct CommitteeReceipt {
-    /// The day of the session.
-    pub date: Day,
-    /// The commit reference of the record (API.md, 8.6), which the published session shows too.
-    pub commit: String,
 }
 
 impl Client {

@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 use swarm_core::MemberId;
+use swarm_core::answers::ApplicationState;
 use swarm_core::domain::{
     Application, Contact, KeyReplacement, KeyReplacementRequest, Lens, Name, TokenClaim,
 };
 use swarm_core::proof::{ChallengeText, KeyPair};
 
-use crate::answers::{ApplicationProgress, answer};
 use crate::connection::{Client, Credential, address};
 use crate::error::{Error, unreadable};
 use crate::reading::path_segment;
+use crate::served::answer;
 
 impl Client {
     /// Applies with this key; returns the member id. Only operators see `contact`; the rest is public once the
@@ -39,7 +40,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
-    pub fn application(&self, member: &MemberId) -> Result<ApplicationProgress, Error> {
+    pub fn application(&self, member: &MemberId) -> Result<ApplicationState, Error> {
         let found = self.get(&format!("/api/swarm/apply/{}", path_segment(member.as_str())))?;
         answer(found)
     }

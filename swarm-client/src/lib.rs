@@ -28,7 +28,6 @@
 //! In a blind session (API.md, 5.8) takes read [`Sealed`](ServedTake::Sealed) until it is opened. Keep the salt that
 //! [`submit`](Client::submit) returns; [`take_for`](Client::take_for) reads the member's own takes whole.
 
-mod answers;
 #[cfg(feature = "tls")]
 mod authorities;
 mod committee;
@@ -38,6 +37,7 @@ mod joining;
 mod log;
 mod operating;
 mod reading;
+mod served;
 mod takes;
 mod timestamp;
 mod webhook;
@@ -47,24 +47,16 @@ mod witness;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use answers::{
-    ApplicationProgress, CodedMessage, DiagnosisAnswer, PreflightAnswer, PreflightFinding,
-    ServedTake, SessionsAnswer, UnopenedTake, WithheldMark, WithheldTake,
-};
 #[cfg(feature = "tls")]
 pub use authorities::{Authorities, InvalidAuthorities};
-pub use committee::{CommitteeReceipt, CommitteeTakeFields};
+pub use committee::CommitteeTakeFields;
 pub use connection::Client;
 pub use error::{Error, InvalidUrl, Refused};
 pub use log::LogTiles;
-pub use operating::{
-    ActsAnswer, AgendaAnswer, AgendaItemAnswer, ApplicationsAnswer, CommitteeDayAnswer,
-    CommitteeFilingAnswer, CommitteeMemberAnswer, FineItemAnswer, GeneratedBriefsAnswer,
-    LogStatusAnswer, MailStatusAnswer, MessagesAnswer, MissingMemberAnswer, NextStepAnswer,
-    OperatorClient, QueuedMessage, ReceivedApplication, ScheduledWindowAnswer, SessionStatusAnswer,
-    StatusAnswer, WebhookDelivery, WebhookStatusAnswer, WebhooksAnswer,
-};
+pub use operating::OperatorClient;
 pub use reading::path_segment;
+pub use served::{ServedTake, SessionsAnswer, UnopenedTake, WithheldTake};
+pub use swarm_core::answers;
 pub use swarm_core::audit::{Line, Lines, verify_take};
 pub use swarm_core::json::printable;
 pub use takes::{SubmitAnswer, SubmittedTake, TakeFields, new_key, new_nonce, sign_take};

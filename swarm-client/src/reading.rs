@@ -7,9 +7,9 @@ use swarm_core::json::{Json, Object};
 use swarm_core::records::Record;
 use swarm_core::{Session, SessionId, TakeId};
 
-use crate::answers::{ServedTake, SessionsAnswer, list, part};
 use crate::connection::{Client, Credential};
 use crate::error::Error;
+use crate::served::{ServedTake, SessionsAnswer, list, part};
 
 impl Client {
     /// Returns the newest session that collects takes. Ask every few minutes, not seconds.

@@ -1,13 +1,15 @@
 //! Takes: signing and submitting.
 
+use swarm_core::answers::PreflightAnswer;
 use swarm_core::domain::{Body, Confidence, MemoUrl, Nonce, Salt, Seq, Signed, Stance, Weights};
 use swarm_core::json::{self, Json, Object};
+use swarm_core::proof::diagnose::Diagnosis;
 use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{Entropy, MemberId, Session, SystemEntropy, TakeDraft, TakeId};
 
-use crate::answers::{DiagnosisAnswer, PreflightAnswer, answer};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, Refused, unreadable};
+use crate::served::answer;
 
 /// The fields of a take that its member chooses. Limits (API.md, 5.1) are checked when it is signed.
 #[derive(Clone, Debug, Default)]
@@ -189,7 +191,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn diagnose(&self, body: &Json) -> Result<DiagnosisAnswer, Error> {
+    pub fn diagnose(&self, body: &Json) -> Result<Diagnosis, Error> {
         let body = json::write(body);
         answer(self.post_with_retries("/api/swarm/diagnose", Credential::None, &body)?)
     }

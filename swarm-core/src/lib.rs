@@ -31,6 +31,7 @@
 //! - [`proof`]: signatures, tokens and hashes.
 //! - [`records`]: the texts of records, as the API shows them and a store keeps them.
 //! - [`rules`]: the rules, as pure functions.
+//! - [`answers`]: answers to operators, to the committee and to a preflight, which the service writes and a client reads.
 //! - [`store`]: the trait that stores implement, and the records that they keep.
 //! - [`audit`]: verification of what a service serves.
 //! - [`service`]: the API for embedders: loads facts, applies rules, commits; what dropping a future means.
@@ -47,7 +48,7 @@
 //! # Feature flags
 //!
 //! - `service` (default): [`service`], [`store`] and [`wire`]. Without it, the crate is what a verifier or a client needs:
-//!   types, proofs, rules and the audit.
+//!   types, proofs, rules, answers and the audit.
 //! - `committee` (default, implies `service`): the rules, the service, the queries and the answers of the daily committee. Without
 //!   it, its types and the reading of its records remain, because logs and dumps contain them.
 //! - `schema` (implies `service`): `wire::schema`, the JSON Schemas of answers, for a front end that publishes them; those of the
@@ -56,6 +57,7 @@
 //!
 //! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository.
 
+pub mod answers;
 pub mod audit;
 pub mod domain;
 pub mod proof;

@@ -1,8 +1,8 @@
 //! Interface B, the daily committee, as the lower layers of this crate see it. Its routes, its pages and its credentials are modules
 //! of these layers. Without the feature `committee`, `without_committee` is in its place.
 
+use swarm_core::answers::DayFiling;
 use swarm_core::domain::Quotas;
-use swarm_core::service::DayFiling;
 use swarm_core::{
     CommitteeError, CommitteeSettings, CommitteeTenant, Committees, Error, Refusal, Resource,
     TenantId, wire,

@@ -1,10 +1,11 @@
 //! The state of a desk, with that of the server: what the status, the console and their users are told.
 
 use swarm_core::Error;
+use swarm_core::answers::{Agenda, DayFiling, DeskStatus, LogStatus};
 use swarm_core::domain::Seq;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::service::signed_log::SignedCheckpoint;
-use swarm_core::service::{Agenda, DayFiling, DeskStatus, LogStatus, ServerStatus, with_causes};
+use swarm_core::service::{ServerStatus, with_causes};
 
 use crate::request::RequestContext;
 
@@ -47,6 +48,10 @@ async fn server(request: &RequestContext) -> Result<ServerStatus, Error> {
     let size_of = |signed: &SignedCheckpoint| Seq(signed.checkpoint.size);
     let cosigned = signed.as_ref().and_then(SignedCheckpoint::last_cosigned);
     let cosigned = cosigned.and_then(|note| Checkpoint::parse(note.text()).ok());
+    let mut log = LogStatus::default();
+    log.size = request.tenant().log_size().await?;
+    log.signed = signed.as_ref().map(size_of);
+    log.witnessed = cosigned.map(|checkpoint| Seq(checkpoint.size));
     Ok(ServerStatus {
         ready: ready.is_ok(),
         warnings: match ready {
@@ -56,10 +61,6 @@ async fn server(request: &RequestContext) -> Result<ServerStatus, Error> {
         certificate: request.site.certificate_expiry(),
         export_fault: request.site.export_fault(request.tenant().id()),
         has_mail_server: request.site.sends_mail(),
-        log: LogStatus {
-            size: request.tenant().log_size().await?,
-            signed: signed.as_ref().map(size_of),
-            witnessed: cosigned.map(|checkpoint| Seq(checkpoint.size)),
-        },
+        log,
     })
 }

@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
+use swarm_core::answers::DayFiling;
 use swarm_core::domain::Quotas;
-use swarm_core::service::DayFiling;
 use swarm_core::{CommitteeSettings, Error, TenantId, wire};
 
 /// The committees of a site: none.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use swarm_core::answers::CommitteeReceipt;
 use swarm_core::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberDraft, CommitteeMemberId,
     CommitteeSettings, CommitteeStatus, CommitteeTake, Generation, GenerationOrder, Voice,
@@ -13,7 +14,7 @@ use swarm_core::domain::{
 };
 use swarm_core::proof::ApiKey;
 use swarm_core::rules::committee::{CommitteeRefusal, judge};
-use swarm_core::service::{CommitteeError, CommitteeTenant, Committees, Receipt};
+use swarm_core::service::{CommitteeError, CommitteeTenant, Committees};
 use swarm_core::store::{
     Collection, CommitteeBasis, CommitteeDayChange, CommitteeFiled, CommitteeFiling,
     CommitteeMemberChange, CommitteeSessionQuery, CommitteeTakesQuery, DocumentDraft, LogPosition,
@@ -185,7 +186,9 @@ pub fn filed(outcome: CommitteeFiled) -> Arc<CommitteeTake> {
 
 /// The receipt or the refusal; panics when the store returns an error.
 #[track_caller]
-pub fn answered(outcome: Result<Receipt, CommitteeError>) -> Result<Receipt, CommitteeRefusal> {
+pub fn answered(
+    outcome: Result<CommitteeReceipt, CommitteeError>,
+) -> Result<CommitteeReceipt, CommitteeRefusal> {
     outcome.map_err(|error| match error {
         CommitteeError::Refused(refusal) => refusal,
         other => panic!("no answer: {other:?}"),

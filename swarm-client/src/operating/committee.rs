@@ -1,17 +1,17 @@
 //! Requests of operators about the daily committee (API.md, 8.8).
 
-use serde::{Deserialize, Serialize};
-use swarm_core::Timestamp;
+use serde::Serialize;
+use swarm_core::answers::{CommitteeMembers, DayFiling, GeneratedBriefs, ListedCommitteeMember};
 use swarm_core::domain::committee::{
     CommitteeMemberDraft, CommitteeMemberId, CommitteeMemberPatch, CommitteeStatus,
-    GenerationOrder, StatusOrder, SubjectOrder, Synthesis, SynthesisOrder, Voice, WithdrawalOrder,
+    GenerationOrder, StatusOrder, SubjectOrder, Synthesis, SynthesisOrder, WithdrawalOrder,
 };
-use swarm_core::domain::{Day, Lens, Name, SubjectId};
+use swarm_core::domain::{Day, SubjectId};
 use swarm_core::json::Object;
 
 use super::{NoFields, OperatorClient};
-use crate::answers::answer;
 use crate::error::{Error, unreadable};
+use crate::served::answer;
 
 /// The daily committee.
 impl OperatorClient<'_> {
@@ -19,8 +19,8 @@ impl OperatorClient<'_> {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn committee_members(&self) -> Result<Vec<CommitteeMemberAnswer>, Error> {
-        Ok(self.get("/api/ic/admin/members")?.into_object().take_as("members")?)
+    pub fn committee_members(&self) -> Result<Vec<ListedCommitteeMember>, Error> {
+        Ok(answer::<CommitteeMembers>(self.get("/api/ic/admin/members")?)?.members)
     }
 
     /// Creates a member of the committee. Returns its API key, which is shown this once.
@@ -69,7 +69,7 @@ impl OperatorClient<'_> {
     ///
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when the day has no session.
-    pub fn committee_filing(&self, date: Day) -> Result<CommitteeFilingAnswer, Error> {
+    pub fn committee_filing(&self, date: Day) -> Result<DayFiling, Error> {
         answer(self.get(&format!("/api/ic/admin/days/{date}"))?)
     }
 
@@ -85,7 +85,7 @@ impl OperatorClient<'_> {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn generate_briefs(&self, order: &GenerationOrder) -> Result<GeneratedBriefsAnswer, Error> {
+    pub fn generate_briefs(&self, order: &GenerationOrder) -> Result<GeneratedBriefs, Error> {
         answer(self.post_ic("/briefs", order)?)
     }
 
@@ -108,50 +108,4 @@ impl OperatorClient<'_> {
     fn post_ic(&self, path: &str, body: &impl Serialize) -> Result<Object, Error> {
         self.send("POST", &format!("/api/ic/admin{path}"), body)
     }
-}
-
-/// A member of the committee, as operators see it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[non_exhaustive]
-pub struct CommitteeMemberAnswer {
-    /// The id.
-    pub id: CommitteeMemberId,
-    /// The name.
-    pub name: Name,
-    /// How it looks at subjects; may be empty.
-    pub lens: Lens,
-    /// How it writes; may be empty.
-    pub voice: Voice,
-    /// Whether the member may submit.
-    pub status: CommitteeStatus,
-}
-
-/// Who has filed on a day of the committee, and who has not.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct CommitteeFilingAnswer {
-    /// The day.
-    pub date: Day,
-    /// The subject.
-    pub subject_id: SubjectId,
-    /// The deadline.
-    pub deadline_utc: Timestamp,
-    /// The members that filed.
-    pub filed: Vec<CommitteeMemberId>,
-    /// The active members that have not filed.
-    pub missing: Vec<CommitteeMemberId>,
-}
-
-/// The briefs that were generated.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct GeneratedBriefsAnswer {
-    /// The day.
-    pub date: Day,
-    /// The subject.
-    pub subject_id: SubjectId,
-    /// The last time at which a take is accepted.
-    pub deadline_utc: Timestamp,
-    /// The number of briefs: one for each active member.
-    pub briefs: u64,
 }

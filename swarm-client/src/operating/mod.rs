@@ -1,12 +1,13 @@
-//! Requests of operators, and their answers (API.md, 7, 8.8 and 15).
+//! Requests of operators (API.md, 7, 8.8 and 15).
 
-mod answers;
 mod committee;
-mod status;
 
 use std::fmt;
 
 use serde::Serialize;
+use swarm_core::answers::{
+    Applications, OperatorActs, Outbox, QueuedMessage, Status, WebhookDelivery, Webhooks,
+};
 use swarm_core::domain::{
     Acceptance, Actor, Brief, BriefOrder, DeliveryId, DeliveryState, Erasure, ExcuseOrder,
     KeyRotation, MailAddress, MemberName, MemberState, MemberUpdate, MemoId, MessageId, Note,
@@ -18,21 +19,10 @@ use swarm_core::json::{Json, Object};
 use swarm_core::records::Record;
 use swarm_core::{MemberId, Session, SessionId, TakeId, Timestamp};
 
-use crate::answers::{ServedTake, answer, part};
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 use crate::reading::{path_segment, read_brief};
-
-pub use answers::{
-    ActsAnswer, ApplicationsAnswer, MessagesAnswer, QueuedMessage, ReceivedApplication,
-    WebhookDelivery, WebhookStatusAnswer, WebhooksAnswer,
-};
-pub use committee::{CommitteeFilingAnswer, CommitteeMemberAnswer, GeneratedBriefsAnswer};
-pub use status::{
-    AgendaAnswer, AgendaItemAnswer, CommitteeDayAnswer, FineItemAnswer, LogStatusAnswer,
-    MailStatusAnswer, MissingMemberAnswer, NextStepAnswer, ScheduledWindowAnswer,
-    SessionStatusAnswer, StatusAnswer,
-};
+use crate::served::{ServedTake, answer, part};
 
 /// A client with the token of an operator.
 ///
@@ -102,7 +92,7 @@ impl OperatorClient<'_> {
         &self,
         state: Option<MemberState>,
         after: Option<&MemberId>,
-    ) -> Result<ApplicationsAnswer, Error> {
+    ) -> Result<Applications, Error> {
         let state = state.map_or_else(String::new, |state| format!("&state={state}"));
         let after =
             after.map_or_else(String::new, |id| format!("&after={}", path_segment(id.as_str())));
@@ -358,7 +348,7 @@ impl OperatorClient<'_> {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn outbox(&self, after: Option<MessageId>) -> Result<MessagesAnswer, Error> {
+    pub fn outbox(&self, after: Option<MessageId>) -> Result<Outbox, Error> {
         let after = after.map_or_else(String::new, |id| format!("&after={id}"));
         answer(self.get(&format!("/api/swarm/admin/outbox?limit=500{after}"))?)
     }
@@ -400,7 +390,7 @@ impl OperatorClient<'_> {
         &self,
         state: Option<DeliveryState>,
         before: Option<DeliveryId>,
-    ) -> Result<WebhooksAnswer, Error> {
+    ) -> Result<Webhooks, Error> {
         let state = state.map_or_else(String::new, |state| format!("&state={}", state.as_str()));
         let before = before.map_or_else(String::new, |id| format!("&before={id}"));
         answer(self.get(&format!("/api/swarm/admin/webhooks?limit=500{state}{before}"))?)
@@ -437,7 +427,7 @@ impl OperatorClient<'_> {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn status(&self) -> Result<StatusAnswer, Error> {
+    pub fn status(&self) -> Result<Status, Error> {
         answer(self.get("/api/swarm/admin/status")?)
     }
 
@@ -446,7 +436,11 @@ impl OperatorClient<'_> {
     ///
     /// # Errors
     /// [`Error`], as of every call.
-    pub fn acts(&self, by: Option<&Actor>, before: Option<Timestamp>) -> Result<ActsAnswer, Error> {
+    pub fn acts(
+        &self,
+        by: Option<&Actor>,
+        before: Option<Timestamp>,
+    ) -> Result<OperatorActs, Error> {
         let by = by.map_or_else(String::new, |by| format!("&by={}", path_segment(by.as_str())));
         let before = before.map_or_else(String::new, |at| format!("&before={at}"));
         answer(self.get(&format!("/api/swarm/admin/acts?limit=500{by}{before}"))?)

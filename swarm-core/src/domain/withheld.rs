@@ -1,12 +1,12 @@
 //! Marks of takes whose texts are withheld (API.md, 7.10).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::form::{form, parsed, text_schema, value};
 use super::{Digest, Invalid, Note, Timestamp};
 
 /// The mark of a take whose write-up and memo address are withheld from the public.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Withheld {
     /// When an operator withheld the texts, by the store's clock.

@@ -1,12 +1,12 @@
 //! What comes next for a session, and who does it (API.md, 7.9).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{steps, takes_may_come, windows_of};
 use crate::domain::{Schedule, Session, SessionState, Timestamp};
 
 /// What is done to a session next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum StepAct {
@@ -18,19 +18,41 @@ pub enum StepAct {
     Publish,
 }
 
+impl StepAct {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Close => "close",
+            Self::Aggregate => "aggregate",
+            Self::Publish => "publish",
+        }
+    }
+}
+
 /// Who does it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "lowercase")]
 pub enum StepBy {
     /// The server itself.
     Schedule,
     /// An operator.
+    #[default]
     Operator,
 }
 
+impl StepBy {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Schedule => "schedule",
+            Self::Operator => "operator",
+        }
+    }
+}
+
 /// The next step of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct NextStep {
     /// What is done.

@@ -5,10 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Serialize;
-
-use super::{DayFiling, DeskStatus, Error, MailStatus, ServerStatus, SessionStatus, Tenant};
-use crate::domain::{SessionId, SubjectId, Timestamp};
+use super::{Error, ServerStatus, Tenant};
+use crate::answers::{
+    Agenda, AgendaCode, AgendaItem, DayFiling, DeskStatus, FineItem, MailStatus, SessionStatus,
+};
+use crate::domain::{SubjectId, Timestamp};
 use crate::rules::{NextStep, StepAct, StepBy, takes_may_come};
 
 /// How long mail may be queued before it needs an operator, in milliseconds: two hours, as long as most of its attempts take.
@@ -16,82 +17,6 @@ const MAIL_PATIENCE_MILLIS: i64 = 2 * 60 * 60 * 1_000;
 
 /// The most sessions, published last, that are searched for outcomes that are due.
 const MAX_PUBLISHED: usize = 200;
-
-/// What an operator of a desk should know, as sentences.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[non_exhaustive]
-pub struct Agenda {
-    /// What needs an operator: the store first, then what is due longest.
-    pub needs: Vec<AgendaItem>,
-    /// What comes next, the soonest first; what has no time comes last.
-    pub next: Vec<AgendaItem>,
-    /// What is fine.
-    pub fine: Vec<FineItem>,
-}
-
-/// Something that needs an operator, or that comes next.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct AgendaItem {
-    /// The topic of the item.
-    pub code: AgendaCode,
-    /// The time of the item, or the time since which it is due; `None` if that is unknown.
-    pub at: Option<Timestamp>,
-    /// Who carries the item out.
-    pub by: StepBy,
-    /// A sentence for people, on one line and without the time.
-    pub message: String,
-    /// The session, for an item about a session.
-    pub session_id: Option<SessionId>,
-    /// The subject, for an item about a subject.
-    pub subject_id: Option<SubjectId>,
-}
-
-/// Something that is fine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[non_exhaustive]
-pub struct FineItem {
-    /// The topic of the item.
-    pub code: AgendaCode,
-    /// A sentence for people, on one line.
-    pub message: String,
-}
-
-/// What an item of an agenda is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum AgendaCode {
-    /// The store, or another part of the server.
-    Store,
-    /// The end of a session's window.
-    Close,
-    /// The result of a session.
-    Aggregate,
-    /// The publication of a session.
-    Publish,
-    /// The outcome of a session's question.
-    Outcome,
-    /// Applications.
-    Applications,
-    /// Mail.
-    Mail,
-    /// A webhook.
-    Webhook,
-    /// A session that the schedule convenes.
-    Convene,
-    /// The day of the committee.
-    Committee,
-    /// The certificate of the server.
-    Certificate,
-    /// The export of the committee's briefs.
-    Export,
-}
 
 impl Tenant {
     /// Returns the agenda of a desk in this state.

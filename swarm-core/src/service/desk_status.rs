@@ -3,16 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use serde::Serialize;
-
-use super::schedule_status::ScheduleStatus;
-use super::{Error, Tenant, WebhookStatus};
-use crate::domain::committee::CommitteeMemberId;
+use super::{Error, Tenant};
+use crate::answers::{DeskStatus, LogStatus, MailStatus, MissingMember, SessionStatus};
 use crate::domain::{
-    Day, MailState, Member, MemberId, MemberState, Schedule, Seq, Session, SessionId, SessionState,
-    SubjectId, Timestamp,
+    MailState, Member, MemberId, MemberState, Schedule, Session, SessionState, Timestamp,
 };
-use crate::rules::{self, NextStep, StepBy};
+use crate::rules;
 use crate::store::{Countable, MemberQuery, SessionList, SummaryQuery};
 
 /// The most sessions of a status.
@@ -20,27 +16,6 @@ const MAX_SESSIONS: usize = 300;
 
 /// The most members that a session names.
 const MAX_MISSING: usize = 1_000;
-
-/// The state of a desk.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct DeskStatus {
-    /// The number of applications that wait for a review.
-    pub applications: u64,
-    /// The number of active members.
-    pub members: u64,
-    /// The sessions that collect takes, and those that wait for an act, the soonest deadline first.
-    #[cfg_attr(feature = "schema", schemars(length(max = 300)))]
-    pub sessions: Vec<SessionStatus>,
-    /// The mail.
-    pub mail: MailStatus,
-    /// The webhooks.
-    pub webhooks: Vec<WebhookStatus>,
-    /// The windows of the schedule that are open and have no session, and the next three of each entry.
-    pub schedule: Vec<ScheduleStatus>,
-}
 
 /// What a server knows besides the [`DeskStatus`].
 #[derive(Clone, Debug)]
@@ -57,91 +32,6 @@ pub struct ServerStatus {
     pub has_mail_server: bool,
     /// The log.
     pub log: LogStatus,
-}
-
-/// How far a log is signed.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-pub struct LogStatus {
-    /// The number of entries.
-    pub size: Seq,
-    /// The number of entries of the last checkpoint, if the log is signed.
-    pub signed: Option<Seq>,
-    /// The same, of the last checkpoint that a witness cosigned.
-    pub witnessed: Option<Seq>,
-}
-
-/// The state of a session that is not published.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SessionStatus {
-    /// The id.
-    pub id: SessionId,
-    /// The day.
-    pub date: Day,
-    /// The subject.
-    pub subject_id: SubjectId,
-    /// The state.
-    pub state: SessionState,
-    /// The deadline.
-    pub window_closes_at: Option<Timestamp>,
-    /// The number of members that filed.
-    pub filed: usize,
-    /// The number of members that are expected, if it has a roster.
-    pub expected: Option<usize>,
-    /// Expected members that have not filed.
-    pub missing: Vec<MissingMember>,
-    /// What comes next.
-    pub next: Option<NextStep>,
-    /// Who computes its result.
-    #[serde(skip)]
-    pub result_by: StepBy,
-}
-
-/// A member that has not filed.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct MissingMember {
-    /// The member.
-    pub member_id: MemberId,
-    /// The name.
-    pub name: String,
-}
-
-/// The state of the mail.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[non_exhaustive]
-pub struct MailStatus {
-    /// The number of messages that are still to be sent.
-    pub queued: u64,
-    /// The number of messages that were given up.
-    pub failed: u64,
-    /// The number of messages to what is no address.
-    pub undeliverable: u64,
-    /// When the oldest message that is still to be sent was queued.
-    pub oldest: Option<Timestamp>,
-}
-
-/// The members that filed on a day of the committee, without their submissions.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CommitteeFiling"))]
-#[non_exhaustive]
-pub struct DayFiling {
-    /// The day.
-    pub date: Day,
-    /// The subject.
-    pub subject_id: SubjectId,
-    /// The deadline.
-    pub deadline_utc: Timestamp,
-    /// The members that filed.
-    pub filed: Vec<CommitteeMemberId>,
-    /// The active members that have not filed.
-    pub missing: Vec<CommitteeMemberId>,
 }
 
 impl Tenant {

@@ -52,12 +52,9 @@ use crate::proof::{Entropy, NoEntropy, Zeros};
 use crate::rules::{MailText, StandardMailText};
 use crate::store::{Countable, Readiness, Records, Store};
 
-pub use agenda::{Agenda, AgendaCode, AgendaItem, FineItem};
 #[cfg(feature = "committee")]
-pub use committee::{CommitteeError, CommitteeTenant, Committees, Generated, Receipt};
-pub use desk_status::{
-    DayFiling, DeskStatus, LogStatus, MailStatus, MissingMember, ServerStatus, SessionStatus,
-};
+pub use committee::{CommitteeError, CommitteeTenant, Committees};
+pub use desk_status::ServerStatus;
 pub use documents::{MemoPage, SubjectPage, WriteOutcome};
 pub use error::{Error, SubmitError, with_causes};
 pub use follow::{Cursor, Follow, FollowPage, FollowedEntry, FollowedRecord};
@@ -65,7 +62,6 @@ pub use following::{Followed, LogFilter};
 pub use log::{LogEnd, LogPage, LogQuery, PageEntry};
 pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, CommitTask, CommittedRecord, Observer};
-pub use operator_acts::ActPage;
 pub use outbox::{Mailer, OutboxPage, Reminded};
 pub use overview::{
     Board, ComparedMember, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, MemberComparison,
@@ -74,15 +70,13 @@ pub use overview::{
 pub use policy::{Policy, PolicyQuestion};
 pub use round::Round;
 pub use schedule::{ConvenedWindows, ScheduleRound, ScheduleStep};
-pub use schedule_status::{NEXT_RUNS, ScheduleStatus};
+pub use schedule_status::NEXT_RUNS;
 pub use scores::{NamedRanking, Scores};
 pub use sessions::{BlindSessions, MAX_ACCEPTING, SessionPage, SummaryPage, TakePage};
 pub use standings::{MemberStandings, StandingInSession};
 pub use take_list::TakeListPage;
 pub use takes::{FiledTake, MemberTakePage, TakeInSession, TakeScan};
-pub use webhooks::{
-    DeliveryPage, StoreCondition, WebhookRequest, WebhookRound, WebhookSender, WebhookStatus,
-};
+pub use webhooks::{DeliveryPage, StoreCondition, WebhookRequest, WebhookRound, WebhookSender};
 
 /// All tenants, served by one store.
 #[derive(Clone)]

@@ -1,7 +1,8 @@
 //! What operators did, for operators (API.md, 7.11).
 
 use super::{Error, Tenant};
-use crate::domain::{Actor, OperatorAct, RecordedAct, Timestamp};
+use crate::answers::OperatorActs;
+use crate::domain::{Actor, OperatorAct};
 use crate::store::{ActQuery, Saved};
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
@@ -12,33 +13,23 @@ const KEPT_MILLIS: i64 = 400 * DAY_MILLIS;
 /// The maximum number of acts that are kept of a day and that anybody can cause.
 const MAX_BY_STRANGERS: u32 = 100;
 
-/// A page of acts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ActPage {
-    /// The acts, the latest first.
-    pub acts: Vec<RecordedAct>,
-    /// The time before which earlier ones are, if there are any.
-    pub next_before: Option<Timestamp>,
-}
-
 impl Tenant {
     /// Returns the acts of operators in the last 400 days, the latest first. A page ends between two times, so it may
     /// be shorter than the limit, or longer if all of its acts have one time.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn operator_acts(&self, query: &ActQuery) -> Result<ActPage, Error> {
+    pub async fn operator_acts(&self, query: &ActQuery) -> Result<OperatorActs, Error> {
         let oldest = self.store.now().await?.plus_millis(-KEPT_MILLIS);
         let since = query.since.map_or(oldest, |since| since.max(oldest));
         let limit = query.limit.saturating_add(1);
         let query = ActQuery { since: Some(since), limit, ..query.clone() };
         let mut acts = self.store.operator_acts(&query).await?;
         if acts.len() < limit {
-            return Ok(ActPage { acts, next_before: None });
+            return Ok(OperatorActs { acts, next_before: None });
         }
         let Some(at) = acts.pop().map(|next| next.at) else {
-            return Ok(ActPage { acts, next_before: None });
+            return Ok(OperatorActs { acts, next_before: None });
         };
         if acts.first().is_none_or(|first| first.at == at) {
             let of_this_time = ActQuery {
@@ -48,11 +39,11 @@ impl Tenant {
                 ..query
             };
             acts = self.store.operator_acts(&of_this_time).await?;
-            return Ok(ActPage { acts, next_before: Some(at) });
+            return Ok(OperatorActs { acts, next_before: Some(at) });
         }
         acts.retain(|act| act.at != at);
         let next_before = acts.last().map(|last| last.at);
-        Ok(ActPage { acts, next_before })
+        Ok(OperatorActs { acts, next_before })
     }
 
     /// Records that an operator signed in to a front end.

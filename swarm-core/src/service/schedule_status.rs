@@ -2,36 +2,14 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
-
 use super::{Error, Tenant};
+use crate::answers::ScheduleStatus;
 use crate::domain::{Schedule, ScheduleEntry, SubjectId, Timestamp};
 use crate::rules::{self, ScheduledWindow};
 use crate::store::{Collection, SessionList, SummaryQuery};
 
 /// The number of windows ahead that are shown of each entry.
 pub const NEXT_RUNS: usize = 3;
-
-/// A window of the schedule: one that is open and has no session, or one of the next three of its entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ScheduleStatus {
-    /// The subject.
-    pub subject_id: SubjectId,
-    /// When it opens.
-    pub at: Timestamp,
-    /// The same, in the time zone of the entry, with its offset.
-    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
-    pub local: String,
-    /// The time zone of the entry.
-    pub timezone: &'static str,
-    /// When the last session of the subject was convened.
-    pub last: Option<Timestamp>,
-    /// Why it gets no session, as things stand.
-    pub skipped: Option<String>,
-}
 
 /// What the windows of one subject and entry have in common.
 #[derive(Clone)]
@@ -83,7 +61,7 @@ impl Tenant {
             subject_id: window.subject_id.clone(),
             at: window.opens,
             local: timezone.local(window.opens),
-            timezone: timezone.name(),
+            timezone: timezone.name().to_owned(),
             last: outlook.last,
             skipped: outlook.skipped,
         })

@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::Serialize;
 
 use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
+use crate::answers::WebhookStatus;
 use crate::domain::{
     Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, MemberId, NoticeDraft, NoticeId,
     OperatorAct, Session, SessionState, Timestamp, ToldClosing, Version, Webhook, WebhookSettings,
@@ -56,19 +56,6 @@ pub struct WebhookRequest {
     pub signature: String,
     /// The body, which is JSON.
     pub body: String,
-}
-
-/// The state of a webhook.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct WebhookStatus {
-    /// Its URL.
-    pub url: String,
-    /// Whether the last of its deliveries failed.
-    pub failing: bool,
-    /// When the oldest delivery was queued that still waits.
-    pub oldest: Option<Timestamp>,
 }
 
 /// What a round of deliveries to a webhook did.

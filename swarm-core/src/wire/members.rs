@@ -5,9 +5,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Answer, Problem};
+use crate::answers::{ApplicationState, Applications, FullApplication, Outbox, QueuedMessage};
 use crate::domain::{
-    Contact, Day, Lens, MailState, Member, MemberId, MemberState, MemberStatus, Message, MessageId,
-    Name, PublicKey, Revision, SessionId, SessionState, SubjectId, Timestamp,
+    Day, Lens, Member, MemberId, MemberState, MemberStatus, Message, Name, PublicKey, Revision,
+    SessionId, SessionState, SubjectId, Timestamp,
 };
 use crate::proof::BearerToken;
 use crate::rules::Refusal;
@@ -36,29 +37,12 @@ pub(super) struct Applied<'a> {
 /// Returns the response with the state of an application, without name, contact and key (API.md, 4.1).
 pub fn application(member: &Member) -> Answer {
     Answer::ok(&ApplicationState {
-        id: &member.id,
+        id: member.id.clone(),
         state: member.state,
         applied_at: member.applied_at,
         reviewed_at: member.reviewed_at,
         claimed_at: member.claimed_at,
     })
-}
-
-/// How far an application has come.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ApplicationState<'a> {
-    /// The id of the member.
-    id: &'a MemberId,
-    /// The state.
-    state: MemberState,
-    /// When it was received.
-    applied_at: Timestamp,
-    /// When an operator last activated or rejected the member.
-    reviewed_at: Option<Timestamp>,
-    /// When the member claimed its token.
-    claimed_at: Option<Timestamp>,
 }
 
 /// Returns the response with a challenge: `{memberId, challenge, expiresAt}`. It does not reveal whether the member
@@ -293,133 +277,53 @@ pub(super) struct KeyReplaced<'a> {
 
 /// Returns the response with a page of applications, for operators: `{applications, nextAfter?}`.
 pub fn applications(page: &ApplicationPage) -> Answer {
-    let ApplicationPage { applications, next_after } = page;
-    let applications = applications.iter().map(|member| FullApplication::of(member)).collect();
-    Answer::ok(&Applications { applications, next_after: next_after.as_ref() })
+    let applications = page.applications.iter().map(|member| full_application(member)).collect();
+    Answer::ok(&Applications { applications, next_after: page.next_after.clone() })
 }
 
-/// A page of applications.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Applications<'a> {
-    /// The applications.
-    applications: Vec<FullApplication<'a>>,
-    /// The value of after for the next page, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_after: Option<&'a MemberId>,
-}
-
-/// A member from its application on, as operators see it.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct FullApplication<'a> {
-    /// The id of the member.
-    id: &'a MemberId,
-    /// The state.
-    state: MemberState,
-    /// The name.
-    name: &'a Name,
-    /// The address at which it is reached; null of a member that was erased.
-    contact: Option<&'a Contact>,
-    /// Its point of view; null of a member that was erased.
-    lens: Option<&'a Lens>,
-    /// The key that verifies its signatures, if it has one.
-    public_key: Option<&'a PublicKey>,
-    /// When it applied.
-    applied_at: Timestamp,
-    /// When an operator last activated or rejected it.
-    reviewed_at: Option<Timestamp>,
-    /// When it claimed its token.
-    claimed_at: Option<Timestamp>,
-}
-
-impl<'a> FullApplication<'a> {
-    fn of(member: &'a Member) -> Self {
-        Self {
-            id: &member.id,
-            state: member.state,
-            name: &member.name,
-            contact: (!member.is_erased()).then_some(&member.contact),
-            lens: (!member.is_erased()).then_some(&member.lens),
-            public_key: member.public_key.as_ref(),
-            applied_at: member.applied_at,
-            reviewed_at: member.reviewed_at,
-            claimed_at: member.claimed_at,
-        }
+fn full_application(member: &Member) -> FullApplication {
+    FullApplication {
+        id: member.id.clone(),
+        state: member.state,
+        name: member.name.clone(),
+        contact: (!member.is_erased()).then(|| member.contact.clone()),
+        lens: (!member.is_erased()).then(|| member.lens.clone()),
+        public_key: member.public_key.clone(),
+        applied_at: member.applied_at,
+        reviewed_at: member.reviewed_at,
+        claimed_at: member.claimed_at,
     }
 }
 
 /// Returns the response with a page of the outbox: `{messages, nextAfter?}`.
 pub fn outbox(page: &OutboxPage) -> Answer {
-    let messages = page.messages.iter().map(|message| Shown::of(message)).collect();
+    let messages = page.messages.iter().map(|message| shown(message)).collect();
     Answer::ok(&Outbox { messages, next_after: page.next_after })
-}
-
-/// A page of the outbox.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Outbox<'a> {
-    /// The messages.
-    messages: Vec<Shown<'a>>,
-    /// The value of after for the next page, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_after: Option<MessageId>,
 }
 
 /// Returns the response with a changed message: `{ok, status, message}`.
 pub fn message_changed(message: &Message) -> Answer {
-    Answer::done(200, &MessageChanged { message: Shown::of(message) })
+    Answer::done(200, &MessageChanged { message: shown(message) })
 }
 
 /// A message was changed.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct MessageChanged<'a> {
+pub(super) struct MessageChanged {
     /// The message.
-    message: Shown<'a>,
+    message: QueuedMessage,
 }
 
-/// A message in the outbox.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Message"))]
-#[serde(rename_all = "camelCase")]
-struct Shown<'a> {
-    /// The id.
-    id: MessageId,
-    /// The contact that it goes to; null of a message that was erased.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<&'a str>"))]
-    to: Option<&'a Contact>,
-    /// The subject line.
-    subject: &'a str,
-    /// The text.
-    body: &'a str,
-    /// Its delivery state.
-    state: MailState,
-    /// When it was queued.
-    queued_at: Timestamp,
-    /// When the mail server accepted it.
-    sent_at: Option<Timestamp>,
-    /// The number of attempts so far.
-    attempts: u32,
-    /// Why the last attempt failed.
-    last_error: Option<&'a str>,
-}
-
-impl<'a> Shown<'a> {
-    fn of(message: &'a Message) -> Self {
-        Self {
-            id: message.id,
-            to: (!message.mail.to.is_erased()).then_some(&message.mail.to),
-            subject: &message.mail.subject,
-            body: &message.mail.body,
-            state: message.state,
-            queued_at: message.queued_at,
-            sent_at: message.sent_at,
-            attempts: message.attempts,
-            last_error: message.last_error.as_deref(),
-        }
+fn shown(message: &Message) -> QueuedMessage {
+    QueuedMessage {
+        id: message.id,
+        to: (!message.mail.to.is_erased()).then(|| message.mail.to.clone()),
+        subject: message.mail.subject.clone(),
+        body: message.mail.body.clone(),
+        state: message.state,
+        queued_at: message.queued_at,
+        sent_at: message.sent_at,
+        attempts: message.attempts,
+        last_error: message.last_error.clone(),
     }
 }

@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Fault, Written};
 use super::error::Refused;
-use super::{desk, documents, members, scores, sessions, takes, webhooks};
+use super::{documents, members, scores, sessions, takes, webhooks};
+use crate::answers::{
+    ApplicationState, Applications, OperatorActs, Outbox, PreflightAnswer, Status, Webhooks,
+};
 use crate::audit::BundleRecord;
 use crate::domain::committee::{CommitteeMemberId, CommitteeStance};
 use crate::domain::json::Json;
@@ -26,12 +29,13 @@ use crate::service::LogPage;
 /// The types of the answers of interface B.
 #[cfg(feature = "committee")]
 mod committee {
+    pub(super) use crate::answers::{
+        CommitteeMembers, CommitteeReceipt, DayFiling, GeneratedBriefs,
+    };
     pub(super) use crate::domain::committee::BriefFile;
     pub(super) use crate::rules::committee::CommitteeSession;
-    pub(super) use crate::service::{DayFiling, Generated, Receipt};
     pub(super) use crate::wire::committee::{
-        CommitteeKey, CommitteeMemberUpdated, CommitteeMembers, CommitteeSessions,
-        CommitteeWritten, Detailed,
+        CommitteeKey, CommitteeMemberUpdated, CommitteeSessions, CommitteeWritten, Detailed,
     };
 }
 
@@ -55,24 +59,24 @@ macro_rules! topics {
 
 /// The schemas by topic. One that is not listed belongs to the topic in which another one refers to it first.
 const TOPICS: &[(&str, &[Declared])] = topics! {
-    "takes": takes::Canonical, takes::Receipt = ok 201, takes::PreflightBody, Diagnosis, Take, takes::Takes, PublicTake,
+    "takes": takes::Canonical, takes::Receipt = ok 201, PreflightAnswer, Diagnosis, Take, takes::Takes, PublicTake,
         TakeOnFile, takes::TakeMarked = ok 200;
     "sessions": SessionState, Session, sessions::SessionSummaries, sessions::Sessions, sessions::OpenSessions,
         sessions::SessionWithTakes, BundleRecord, sessions::SessionConvened = ok 201, sessions::SessionChanged = ok 200;
     "scores": Forecast, SessionScores, scores::MemberRecord, scores::Ranking;
-    "members": MemberState, members::PublicMember, members::Members, members::Me, members::Applied, members::ApplicationState,
+    "members": MemberState, members::PublicMember, members::Members, members::Me, members::Applied, ApplicationState,
         members::Challenge, members::Token = ok 201, members::Reviewed = ok 200, members::KeyReplaced = ok 200,
-        members::KeyRotated = ok 200, members::Applications, members::Outbox, members::MessageChanged = ok 200,
-        webhooks::Webhooks, webhooks::DeliveryChanged = ok 200;
+        members::KeyRotated = ok 200, Applications, Outbox, members::MessageChanged = ok 200,
+        Webhooks, webhooks::DeliveryChanged = ok 200;
     "documents": documents::Subjects, documents::SubjectWritten = ok 200 201, documents::SubjectSnapshots,
         documents::SnapshotAdded = ok 201, documents::Memos, documents::MemoReceipt = ok 201,
         documents::BriefPublished = ok 201, Written = ok 200;
     "log": LogPage;
     #[cfg(feature = "committee")]
-    "committee": committee::Receipt = ok, committee::CommitteeSessions, committee::CommitteeSession, committee::BriefFile,
+    "committee": committee::CommitteeReceipt = ok, committee::CommitteeSessions, committee::CommitteeSession, committee::BriefFile,
         committee::CommitteeMemberUpdated = ok, committee::DayFiling, committee::CommitteeMembers,
-        committee::CommitteeKey = ok, committee::Generated = ok, committee::CommitteeWritten = ok, committee::Detailed;
-    "server": desk::OperatorActs, desk::Status;
+        committee::CommitteeKey = ok, committee::GeneratedBriefs = ok, committee::CommitteeWritten = ok, committee::Detailed;
+    "server": OperatorActs, Status;
     "common": TenantId, SessionId, Day, Timestamp, MemberId, SubjectId, CommitteeMemberId, Stance, CommitteeStance,
         Confidence, PublicKey, Signature, Digest, Weights, Refused, Fault;
 };

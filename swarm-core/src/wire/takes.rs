@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::warning::{self, WarningCode};
-use super::{Answer, Problem, hint};
-use crate::domain::{Revision, SessionId, Take, TakeDraft, TakeId, TakeOnFile, Timestamp};
+use super::{Answer, Problem, hint, warning};
+use crate::answers::{PreflightAnswer, PreflightFinding, PreflightWarning};
+use crate::domain::{Take, TakeDraft, TakeId, TakeOnFile};
 use crate::proof::canonical;
 use crate::rules::{Preflight, PublicTake, Refusal, RosterNotice, Warning};
 use crate::service::TakeListPage;
@@ -62,91 +62,36 @@ pub(super) struct Takes<'a> {
 /// takesLeft, windowClosesAt, millisLeft, findings, warnings}`.
 pub fn preflight(preflight: &Preflight) -> Answer {
     let found = &preflight.findings;
-    Answer::ok(&PreflightBody {
+    Answer::ok(&PreflightAnswer {
         ok: found.is_empty(),
         session_id: preflight.session,
         revision: preflight.revision,
         takes_left: preflight.takes_left,
         window_closes_at: preflight.window_closes_at,
         millis_left: preflight.millis_left,
-        findings: found
-            .iter()
-            .map(|refusal| Found::of(refusal, preflight.roster.as_ref()))
-            .collect(),
-        warnings: preflight.warnings.iter().map(Warned::of).collect(),
+        findings: found.iter().map(|it| finding(it, preflight.roster.as_ref())).collect(),
+        warnings: preflight.warnings.iter().map(warned).collect(),
     })
 }
 
-/// Everything that would refuse the take now, and why some of it would not count.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Preflight"))]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PreflightBody {
-    /// Whether nothing would refuse it.
-    ok: bool,
-    /// The session that it is for, if there is one.
-    session_id: Option<SessionId>,
-    /// The revision that it would get, if it may be filed.
-    revision: Option<Revision>,
-    /// The number of takes that may be filed after this one.
-    #[cfg_attr(feature = "schema", schemars(range(max = 5)))]
-    takes_left: Option<u8>,
-    /// The deadline, if there is one.
-    window_closes_at: Option<Timestamp>,
-    /// The milliseconds until the deadline.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    millis_left: Option<i64>,
-    /// What would refuse it, in the order of the checks.
-    findings: Vec<Found>,
-    /// Why some of the take would not count.
-    warnings: Vec<Warned>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-struct Found {
-    /// The status.
-    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
-    status: u16,
-    /// The text of the error.
-    error: String,
-    /// The code, as in Swarm-Error.
-    code: &'static str,
-    /// The text of Swarm-Hint.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
-    /// The code of the rule of this desk that refuses the take, if one does; error is its text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    policy: Option<String>,
-}
-
-impl Found {
-    fn of(refusal: &Refusal, roster: Option<&RosterNotice>) -> Self {
-        let detail = match refusal {
-            Refusal::InvalidSubmission(invalid) => Some(invalid.to_string()),
-            Refusal::NotOnRoster => roster.map(super::hint::roster_hint),
-            _ => hint(refusal),
-        };
-        let problem = Problem::from(refusal);
-        let code = problem.code();
-        let policy = refusal.policy_code().map(str::to_owned);
-        Self { status: problem.status(), error: refusal.to_string(), code, detail, policy }
+fn finding(refusal: &Refusal, roster: Option<&RosterNotice>) -> PreflightFinding {
+    let detail = match refusal {
+        Refusal::InvalidSubmission(invalid) => Some(invalid.to_string()),
+        Refusal::NotOnRoster => roster.map(super::hint::roster_hint),
+        _ => hint(refusal),
+    };
+    let problem = Problem::from(refusal);
+    PreflightFinding {
+        status: problem.status(),
+        error: refusal.to_string(),
+        code: problem.code().to_owned(),
+        detail,
+        policy: refusal.policy_code().map(str::to_owned),
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-struct Warned {
-    /// The code.
-    code: WarningCode,
-    /// A sentence, on one line.
-    message: String,
-}
-
-impl Warned {
-    fn of(warning: &Warning) -> Self {
-        Self { code: warning::code(warning), message: warning::message(warning) }
-    }
+fn warned(warning: &Warning) -> PreflightWarning {
+    PreflightWarning { code: warning::code(warning), message: warning::message(warning) }
 }
 
 /// Returns the response with the text that a member has to sign: `{canonical}`.

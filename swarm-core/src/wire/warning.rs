@@ -1,29 +1,13 @@
 //! The texts and codes of warnings to members.
 
-use serde::Serialize;
-
 use super::hint::{printable, quote};
+use crate::answers::WarningCode;
 use crate::domain::json::Json;
 use crate::domain::{Bucket, STANCES};
 use crate::rules::Warning;
 
 /// Maximum number of unlisted buckets that a warning names.
 const MAX_BUCKETS_NAMED: usize = 3;
-
-/// The code of a warning. It is stable; the message may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the names are those of Warning")]
-pub enum WarningCode {
-    UnknownStance,
-    UnlistedBucket,
-    MissingWeights,
-    UnknownMemo,
-    UnknownField,
-    AlreadyAggregated,
-}
 
 /// Returns the code of a warning.
 pub fn code(warning: &Warning) -> WarningCode {

@@ -129,5 +129,5 @@ pub(crate) async fn acts(request: RequestContext) -> Reply {
 /// What waits for an operator, and how the server is.
 pub(crate) async fn status(request: RequestContext) -> Reply {
     let Desk { server, status, committee, agenda } = Desk::read(&request).await?;
-    Ok(wire::desk::status(&server, &status, committee.as_ref(), &agenda).into())
+    Ok(wire::desk::status(server, status, committee, agenda).into())
 }

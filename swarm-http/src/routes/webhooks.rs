@@ -62,7 +62,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
         request.page(MAX_PAGE, "before", |id| number(id).map(DeliveryId))?;
     let webhooks = request.tenant().webhook_status().await?;
     let page = request.tenant().webhook_deliveries(state, position, limit).await?;
-    let answer = wire::webhooks::deliveries(&webhooks, &page);
+    let answer = wire::webhooks::deliveries(webhooks, &page);
     Ok(request.linked(answer, "before", page.next_before))
 }
 

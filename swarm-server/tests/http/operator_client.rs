@@ -21,6 +21,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::KeyPair;
+use swarm_core::rules::StepBy;
 use swarm_core::{MemberId, Session, SessionId, TakeId, Timestamp};
 use swarm_redis_testing::wait_until;
 
@@ -160,7 +161,7 @@ fn operator_runs_a_session() {
     let take = desk.client.submit(&token, &take).unwrap().id;
     let withheld = operator.withhold(take, note("It names a client.")).unwrap();
     let ServedTake::Withheld(withheld) = withheld else { panic!("{withheld:?}") };
-    assert_eq!(withheld.mark.note, "It names a client.");
+    assert_eq!(withheld.mark.note.as_str(), "It names a client.");
     assert!(operator.restore(take, None).unwrap().open().is_some());
 
     for state in [SessionState::WindowClosed, SessionState::Aggregated, SessionState::Published] {
@@ -235,11 +236,12 @@ fn operator_reads_the_status_and_acts() {
 
     let status = operator.status().unwrap();
     assert!(status.ready && status.mail_server && status.committee.is_none(), "{status:?}");
-    assert_eq!((status.applications, status.members, status.mail.queued), (0, 1, 1));
-    let [row] = status.sessions.as_slice() else { panic!("{status:?}") };
+    let desk_status = &status.desk;
+    assert_eq!((desk_status.applications, desk_status.members, desk_status.mail.queued), (0, 1, 1));
+    let [row] = desk_status.sessions.as_slice() else { panic!("{status:?}") };
     assert_eq!((row.id, row.state, row.filed), (session.id, SessionState::Collecting, 0));
     assert_eq!((row.expected, &row.missing[0].member_id), (Some(1), &zoe));
-    assert_eq!(row.next.as_ref().unwrap().by, "operator");
+    assert_eq!(row.next.unwrap().by, StepBy::Operator);
     let item = status.agenda.next.iter().chain(&status.agenda.needs);
     assert!(item.into_iter().any(|item| item.session_id == Some(session.id)), "{status:?}");
     assert!(status.agenda.fine.iter().all(|item| !item.message.is_empty()));
@@ -248,7 +250,7 @@ fn operator_reads_the_status_and_acts() {
     let fields = TakeFields::new("neutral", 0.5);
     let take = sign_take(desk.client.service(), &key, &zoe, &session, &fields).unwrap();
     desk.client.submit(&token, &take).unwrap();
-    assert_eq!(operator.status().unwrap().sessions[0].missing, []);
+    assert_eq!(operator.status().unwrap().desk.sessions[0].missing, []);
 
     let acts = operator.acts(None, None).unwrap();
     let first = acts.acts.first().unwrap();

@@ -31,7 +31,7 @@ async fn committee_over_several_days() {
     fixture.set("2026-11-21T22:45:00Z");
     let made = desk.generate_if_due().await.unwrap().unwrap();
     assert_eq!((made.date, made.briefs), (day("2026-11-21"), 2));
-    assert_eq!(made.deadline, moment("2026-11-21T23:25:00Z"));
+    assert_eq!(made.deadline_utc, moment("2026-11-21T23:25:00Z"));
     assert_eq!(desk.generate_if_due().await.unwrap(), None);
     let mut brief = fixture.brief("ada").await;
     assert_eq!(brief.text("date").unwrap(), "2026-11-21");
@@ -161,7 +161,7 @@ async fn regeneration_replaces_briefs_keeps_submissions() {
     );
     desk.submit(&grace, &posted("new")).await.unwrap();
     let again = desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();
-    assert_eq!((again.deadline, &again.subject_id), (made.deadline, &made.subject_id));
+    assert_eq!((again.deadline_utc, &again.subject_id), (made.deadline_utc, &made.subject_id));
     assert_eq!(again.briefs, 2);
     fixture.brief("grace").await;
 
@@ -169,10 +169,10 @@ async fn regeneration_replaces_briefs_keeps_submissions() {
     fixture.set("2026-11-22T00:30:00Z");
     fixture.brief("ada").await;
     let (generation, _) = desk.generation().await.unwrap().unwrap();
-    assert_eq!((generation.deadline, generation.briefs), (again.deadline, 2));
+    assert_eq!((generation.deadline, generation.briefs), (again.deadline_utc, 2));
     desk.submit(&ada, &posted("over midnight")).await.unwrap();
     let again = desk.generate(&GenerationOrder::default(), &Actor::SCHEDULE).await.unwrap();
-    assert_eq!((again.date, again.deadline), (made.date, made.deadline));
+    assert_eq!((again.date, again.deadline_utc), (made.date, made.deadline_utc));
     let recent = fixture.brief("ada").await.take("your_recent_takes").unwrap();
     assert_eq!(write(&recent), "[]", "the session is not over");
     fixture.set("2026-11-22T00:30:00.001Z");
@@ -224,7 +224,7 @@ async fn committee_settings_per_tenant() {
     let key = early.create_member(&draft("ada"), &Actor::OPERATOR).await.unwrap();
     assert!(key.reveal().starts_with("desk_ada_"));
     let made = early.generate_if_due().await.unwrap().unwrap();
-    assert_eq!(made.deadline, moment("2026-11-21T07:30:00Z"));
+    assert_eq!(made.deadline_utc, moment("2026-11-21T07:30:00Z"));
     early.submit(&key, &posted("x")).await.unwrap();
     // With another prefix the key is unknown.
     assert_eq!(fixture.refusal(&key, "x").await, CommitteeRefusal::InvalidKey);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::render::{self, Fields, Value};
 use crate::domain::json::{Json, Object};
@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::proof::{canonical, verify};
 
 /// The kinds of payload that members sign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

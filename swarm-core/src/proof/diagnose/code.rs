@@ -1,6 +1,6 @@
 //! The codes and messages of signing mistakes.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! codes {
     ($($name:ident = $code:literal, $message:literal;)*) => {
@@ -62,5 +62,14 @@ codes! {
 impl Serialize for Code {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+/// A code that a later version of the service has is [`Code::Unknown`].
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let known = Self::ALL.iter().find(|code| code.as_str() == text);
+        Ok(known.copied().unwrap_or(Self::Unknown))
     }
 }

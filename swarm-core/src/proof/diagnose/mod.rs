@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use ed25519_dalek::Signature;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::canonical;
 use crate::domain::json::Json;
@@ -30,8 +30,9 @@ pub use code::Code;
 pub const MAX_VERIFICATIONS: usize = 64;
 
 /// The result of a diagnosis: the text that was signed instead of the canonical text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Diagnosis {
     /// The detected kind of payload.
     pub kind: PayloadKind,
@@ -44,8 +45,9 @@ pub struct Diagnosis {
 }
 
 /// One mistake.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[non_exhaustive]
 pub struct SigningMistake {
     /// The code of the mistake.
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = Code::ALL)))]

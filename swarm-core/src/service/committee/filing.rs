@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{CommitteeError, CommitteeTenant};
+use crate::answers::DayFiling;
 use crate::domain::Day;
 use crate::domain::committee::CommitteeStatus;
 use crate::rules::Resource;
 use crate::rules::committee::CommitteeRefusal;
-use crate::service::DayFiling;
 
 impl CommitteeTenant {
     /// Returns who filed on a day, before its deadline too.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{CommitteeError, CommitteeTenant};
+use crate::answers::GeneratedBriefs;
 use crate::domain::committee::{BriefRecentSession, CommitteeDay, CommitteeTake, GenerationOrder};
 use crate::domain::json::Object;
 use crate::domain::{
@@ -23,26 +24,6 @@ const RECENT_SESSIONS: usize = 3;
 /// The number of earlier takes of its member in a brief (API.md, 8.2).
 const RECENT_TAKES: usize = 5;
 
-/// The result of a generation.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "CommitteeGenerated")
-)]
-#[non_exhaustive]
-pub struct Generated {
-    /// The day.
-    pub date: Day,
-    /// The subject.
-    pub subject_id: SubjectId,
-    /// The last time at which a take is accepted.
-    #[serde(rename = "deadline_utc")]
-    pub deadline: Timestamp,
-    /// The number of briefs: one for each active member.
-    pub briefs: usize,
-}
-
 impl CommitteeTenant {
     /// Generates today's briefs if they are due; `None` when they are not, or no member is active.
     /// Any number of servers may call this at any time: the briefs are generated once.
@@ -52,7 +33,7 @@ impl CommitteeTenant {
     /// # Errors
     /// [`CommitteeRefusal::NoSubject`](rules::CommitteeRefusal::NoSubject) when no subject is set
     /// and none is active.
-    pub async fn generate_if_due(&self) -> Result<Option<Generated>, CommitteeError> {
+    pub async fn generate_if_due(&self) -> Result<Option<GeneratedBriefs>, CommitteeError> {
         until_committed("generate briefs", || async {
             let (now, day) = self.day_to_generate().await?;
             let takes = self.takes_that_matter(&day.record, now).await?;
@@ -94,7 +75,7 @@ impl CommitteeTenant {
         &self,
         order: &GenerationOrder,
         by: &Actor,
-    ) -> Result<Generated, CommitteeError> {
+    ) -> Result<GeneratedBriefs, CommitteeError> {
         until_committed("generate briefs", || async {
             let (now, day) = self.day_to_generate().await?;
             let members = self.member_sources(day.record.date).await?;
@@ -107,13 +88,13 @@ impl CommitteeTenant {
     async fn commit(
         &self,
         change: CommitteeDayChange,
-    ) -> Result<Option<Generated>, CommitteeError> {
+    ) -> Result<Option<GeneratedBriefs>, CommitteeError> {
         let (saved, day) = self.save_day(change).await?;
         let made = day.generation.as_ref().filter(|_| saved == Saved::Saved);
-        Ok(made.map(|made| Generated {
+        Ok(made.map(|made| GeneratedBriefs {
             date: day.date,
             subject_id: made.subject_id.clone(),
-            deadline: made.deadline,
+            deadline_utc: made.deadline,
             briefs: made.briefs,
         }))
     }

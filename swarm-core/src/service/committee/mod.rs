@@ -7,12 +7,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::answers::CommitteeReceipt;
 use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberDraft, CommitteeMemberId,
     CommitteeMemberPatch, CommitteeSettings, CommitteeStatus, CommitteeTake, Generation,
     SubjectOrder, SynthesisOrder,
 };
-use crate::domain::{Actor, AttemptId, Day, LogEntry, Quotas, SubjectId, TenantId, Timestamp};
+use crate::domain::{Actor, AttemptId, Day, LogEntry, Quotas, TenantId, Timestamp};
 use crate::proof::{ApiKey, Entropy, Zeros, commit_reference};
 use crate::rules::committee::{
     self as rules, CommitteeFiling, CommitteeRefusal, CommitteeSession, KnownDay, SessionLine,
@@ -26,8 +27,6 @@ use crate::store::{
     self, Collection, CommitteeDayChange, CommitteeFiled, CommitteeMemberChange,
     CommitteeSessionQuery, CommitteeTakesQuery, Records, Saved, Store,
 };
-
-pub use generation::Generated;
 
 /// The number of days whose takes a list loads at a time, to bound its memory.
 const DAYS_PER_BATCH: usize = 8;
@@ -94,25 +93,6 @@ pub struct CommitteeTenant {
     settings: Arc<CommitteeSettings>,
     quotas: Quotas,
     observer: TenantObserver,
-}
-
-/// The receipt of a submission (API.md, 8.4).
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CommitteeReceipt"))]
-#[non_exhaustive]
-pub struct Receipt {
-    /// The author.
-    pub member_id: CommitteeMemberId,
-    /// The day of its session.
-    pub date: Day,
-    /// The subject of its session.
-    pub subject_id: SubjectId,
-    /// The commit reference of the record.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::domain::Digest"))]
-    pub commit: String,
-    /// When the submission was committed. This is the only field of the record that its author does not know,
-    /// and needs to recompute the reference.
-    pub received_at: Timestamp,
 }
 
 impl CommitteeTenant {
@@ -277,7 +257,11 @@ impl CommitteeTenant {
     /// # Errors
     /// [`CommitteeError::Refused`] with the first check that fails, in the order of API.md, 8.5;
     /// the other variants when the outcome is unknown.
-    pub async fn submit(&self, key: &ApiKey, body: &[u8]) -> Result<Receipt, CommitteeError> {
+    pub async fn submit(
+        &self,
+        key: &ApiKey,
+        body: &[u8],
+    ) -> Result<CommitteeReceipt, CommitteeError> {
         let (hash, prefix) = (key.hash(), self.settings.key_prefix());
         let attempt = AttemptId(self.entropy.bytes()?);
         until_committed("file committee take", || async {
@@ -500,8 +484,8 @@ impl CommitteeTenant {
     }
 }
 
-fn receipt(take: &CommitteeTake) -> Receipt {
-    Receipt {
+fn receipt(take: &CommitteeTake) -> CommitteeReceipt {
+    CommitteeReceipt {
         member_id: take.member_id.clone(),
         date: take.date,
         subject_id: take.subject_id.clone(),

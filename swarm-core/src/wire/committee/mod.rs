@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::answers::{CommitteeMembers, CommitteeReceipt, GeneratedBriefs, ListedCommitteeMember};
 use crate::domain::committee::{CommitteeMember, CommitteeMemberId, CommitteeStatus, Voice};
 use crate::domain::{Lens, Name};
 use crate::proof::ApiKey;
 use crate::rules::committee::SessionLine;
-use crate::service::{Generated, Receipt};
 use crate::wire::Answer;
 
 #[cfg(feature = "schema")]
@@ -19,7 +19,7 @@ pub(super) use errors::Detailed;
 pub use errors::{committee_hint, committee_hint_quoting};
 
 /// Returns the response with the receipt of a committed submission: `{ok, …receipt}`.
-pub fn filed(receipt: &Receipt) -> Answer {
+pub fn filed(receipt: &CommitteeReceipt) -> Answer {
     done(200, receipt)
 }
 
@@ -38,35 +38,14 @@ pub(super) struct CommitteeSessions<'a> {
 
 /// Returns the response with all members, for operators: `{members: [{id, name, lens, voice, status}]}`.
 pub fn members(members: &[Arc<CommitteeMember>]) -> Answer {
-    let listed = members.iter().map(|member| {
-        let CommitteeMember { id, name, lens, voice, status, .. } = &**member;
-        Listed { id, name, lens, voice, status: *status }
-    });
-    Answer::ok(&CommitteeMembers { members: listed.collect() })
-}
-
-/// The members of the committee.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct CommitteeMembers<'a> {
-    /// The members.
-    members: Vec<Listed<'a>>,
-}
-
-/// A member of the committee.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-struct Listed<'a> {
-    /// The id.
-    id: &'a CommitteeMemberId,
-    /// The name.
-    name: &'a Name,
-    /// How it looks at subjects.
-    lens: &'a Lens,
-    /// How it writes.
-    voice: &'a Voice,
-    /// Whether the member may submit.
-    status: CommitteeStatus,
+    let listed = |member: &Arc<CommitteeMember>| ListedCommitteeMember {
+        id: member.id.clone(),
+        name: member.name.clone(),
+        lens: member.lens.clone(),
+        voice: member.voice.clone(),
+        status: member.status,
+    };
+    Answer::ok(&CommitteeMembers { members: members.iter().map(listed).collect() })
 }
 
 /// Returns the response with a changed member: `{ok, member_id, name, lens, voice, status}`.
@@ -116,7 +95,7 @@ pub(super) struct CommitteeKey<'a> {
 }
 
 /// Generated briefs: 201 `{ok, …generated}`.
-pub fn generated(generated: &Generated) -> Answer {
+pub fn generated(generated: &GeneratedBriefs) -> Answer {
     done(201, generated)
 }
 

@@ -82,7 +82,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "authorities",
             "error",
             "connection",
-            "answers",
+            "served",
             "log reading takes timestamp webhook witness",
             "committee joining operating",
             ITSELF,
@@ -147,8 +147,8 @@ const CRATES: [(&str, &[&str]); 13] = [
 ];
 
 /// The layers of the core.
-const LAYERS: [&str; 8] =
-    ["domain", "proof", "records", "rules", "audit", "store", "service", "wire"];
+const LAYERS: [&str; 9] =
+    ["domain", "proof", "records", "rules", "answers", "audit", "store", "service", "wire"];
 
 /// The layers that may be async.
 const ASYNC: [&str; 2] = ["store", "service"];

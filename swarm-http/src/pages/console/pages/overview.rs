@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use swarm_core::answers::{AgendaCode, AgendaItem, SessionStatus};
 use swarm_core::rules::{self, PublicTake, StepBy};
-use swarm_core::service::{AgendaCode, AgendaItem, SessionStatus};
 use swarm_core::{MemberId, Session};
 
 use super::super::acts::{AGGREGATE, Act, CLOSE, CONVENE, PUBLISH};

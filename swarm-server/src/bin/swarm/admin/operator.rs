@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use swarm_client::{Client, MissingMemberAnswer, OperatorClient, path_segment};
+use swarm_client::answers::MissingMember;
+use swarm_client::{Client, OperatorClient, path_segment};
 use swarm_core::json::{self, Json};
 use swarm_core::rules::CautionCode;
 
@@ -197,7 +198,7 @@ impl Member {
     }
 
     /// A member that has not filed, as `/status` names it.
-    pub(super) fn missing(member: &MissingMemberAnswer) -> Self {
+    pub(super) fn missing(member: &MissingMember) -> Self {
         Self { id: member.member_id.to_string(), name: printable_line(&member.name) }
     }
 }

@@ -1,8 +1,6 @@
 //! `swarm admin status`: what needs an operator, then how the desk and the server are.
 
-use swarm_client::{
-    AgendaAnswer, AgendaItemAnswer, ScheduledWindowAnswer, SessionStatusAnswer, StatusAnswer,
-};
+use swarm_client::answers::{Agenda, AgendaItem, ScheduleStatus, SessionStatus, Status};
 
 use super::operator::{Member, Operator};
 use crate::command::{in_both_times, print_json, printable_line, state_word};
@@ -18,15 +16,16 @@ pub(super) fn run(operator: &Operator) -> Result<(), CommandError> {
     Ok(console::print(&text(&operator.calls().status()?))?)
 }
 
-fn text(status: &StatusAnswer) -> String {
+fn text(status: &Status) -> String {
+    let desk = &status.desk;
     let mut lines = agenda(&status.agenda);
     lines.extend([
-        format!("applications that wait: {}", status.applications),
-        format!("active members: {}", status.members),
-        format!("sessions: {}", status.sessions.len()),
+        format!("applications that wait: {}", desk.applications),
+        format!("active members: {}", desk.members),
+        format!("sessions: {}", desk.sessions.len()),
     ]);
-    lines.extend(status.sessions.iter().map(session));
-    let mail = &status.mail;
+    lines.extend(desk.sessions.iter().map(session));
+    let mail = &desk.mail;
     lines.push(format!(
         "mail: {} queued, {} failed, {} undeliverable{}",
         mail.queued,
@@ -34,15 +33,15 @@ fn text(status: &StatusAnswer) -> String {
         mail.undeliverable,
         if status.mail_server { "" } else { "; there is no mail server" }
     ));
-    lines.extend(status.webhooks.iter().map(|webhook| {
+    lines.extend(desk.webhooks.iter().map(|webhook| {
         let state = if webhook.failing { "failing" } else { "well" };
         let oldest = webhook.oldest.map(|at| format!(", the oldest delivery waits since {at}"));
         format!("webhook {}: {state}{}", printable_line(&webhook.url), oldest.unwrap_or_default())
     }));
-    if !status.schedule.is_empty() {
+    if !desk.schedule.is_empty() {
         lines.push("schedule:".to_owned());
     }
-    lines.extend(status.schedule.iter().map(window));
+    lines.extend(desk.schedule.iter().map(window));
     if let Some(day) = &status.committee {
         let (date, closes, filed) = (day.date, day.deadline_utc, day.filed);
         lines.push(format!("committee: {date}, until {closes}, takes: {filed}"));
@@ -62,8 +61,8 @@ fn text(status: &StatusAnswer) -> String {
 }
 
 /// What needs an operator, and what waits for one later.
-fn agenda(agenda: &AgendaAnswer) -> Vec<String> {
-    let item = |item: &AgendaItemAnswer| {
+fn agenda(agenda: &Agenda) -> Vec<String> {
+    let item = |item: &AgendaItem| {
         let at = item.at.map_or_else(String::new, |at| format!("{at}  "));
         let session = item.session_id.map_or_else(String::new, |id| format!("session {id}: "));
         format!("  {at}{session}{}", printable_line(&item.message))
@@ -73,17 +72,14 @@ fn agenda(agenda: &AgendaAnswer) -> Vec<String> {
     [format!("needs you: {count}")].into_iter().chain(needs.iter().map(item)).collect()
 }
 
-fn session(session: &SessionStatusAnswer) -> String {
-    let SessionStatusAnswer { id, filed, .. } = session;
+fn session(session: &SessionStatus) -> String {
+    let SessionStatus { id, filed, .. } = session;
     let subject = printable_line(session.subject_id.as_str());
     let state = state_word(session.state.as_str());
     let closes = session.window_closes_at;
     let closes = closes.map_or_else(|| "no deadline".to_owned(), |at| at.to_string());
     let expected = session.expected.map_or_else(String::new, |all| format!(" of {all}"));
-    let next = session.next.as_ref();
-    let [act, by] = next.map_or_else(Default::default, |next| {
-        [&next.act, &next.by].map(|text| printable_line(text))
-    });
+    let [act, by] = session.next.map_or(["", ""], |next| [next.act.as_str(), next.by.as_str()]);
     let line = format!(
         "  {id}  {subject}  {state}  {closes}  takes: {filed}{expected}  next: {act}, by {by}"
     );
@@ -92,7 +88,7 @@ fn session(session: &SessionStatusAnswer) -> String {
     [line].into_iter().chain(missing).collect::<Vec<_>>().join("\n")
 }
 
-fn window(window: &ScheduledWindowAnswer) -> String {
+fn window(window: &ScheduleStatus) -> String {
     let skipped = window
         .skipped
         .as_deref()

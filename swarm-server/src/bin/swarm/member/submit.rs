@@ -194,16 +194,7 @@ fn preflight(
     take: &swarm_core::domain::Signed<swarm_core::TakeDraft>,
 ) -> Result<(), CommandError> {
     let found = client.preflight(token, take)?;
-    let row = |finding: &swarm_client::PreflightFinding| {
-        let detail = finding.detail.as_deref().unwrap_or_default();
-        Json::from([
-            ("status", Json::from(f64::from(finding.status))),
-            ("error", Json::from(&*finding.error)),
-            ("detail", Json::from(detail)),
-        ])
-    };
-    let findings: Json = found.findings.iter().map(row).collect();
-    let answer = Json::from([("ok", Json::Bool(found.ok)), ("findings", findings)]);
+    let answer = Json::read(json::write(&found).as_bytes()).unwrap_or(Json::Null);
     if found.ok {
         output.answer(&answer, |_| Ok(()))?;
         note("dry run, nothing was filed; the take would be accepted");

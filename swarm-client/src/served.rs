@@ -1,23 +1,13 @@
-//! Answers of the service that are not records of the core.
+//! What reads show of sessions and takes, and how answers are read.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use swarm_core::domain::{Confidence, Digest, MemberState, Revision, Stance};
+use swarm_core::domain::{Confidence, Digest, Revision, Stance, Withheld};
 use swarm_core::json::{Json, Object};
 use swarm_core::records::{Record, Unreadable};
 use swarm_core::{Invalid, MemberId, Session, SessionId, Take, TakeId, Timestamp};
 
 use crate::error::{Error, unreadable};
-
-/// The state of an application.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[non_exhaustive]
-pub struct ApplicationProgress {
-    /// The id of its member.
-    pub id: MemberId,
-    /// Approved: the token can be claimed. Claimed: takes can be filed.
-    pub state: MemberState,
-}
 
 /// A page of sessions.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,17 +60,7 @@ pub struct WithheldTake {
     pub confidence: Confidence,
     /// When the texts were withheld, and why.
     #[serde(rename = "withheld")]
-    pub mark: WithheldMark,
-}
-
-/// When the texts of a take were withheld, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct WithheldMark {
-    /// The time of the commit, by the service's clock.
-    pub at: Timestamp,
-    /// The note of the operator.
-    pub note: String,
+    pub mark: Withheld,
 }
 
 /// The public view of a sealed take.
@@ -132,63 +112,6 @@ impl ServedTake {
             false => Self::Sealed(UnopenedTake::deserialize(take)?),
         })
     }
-}
-
-/// The result of a preflight.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PreflightAnswer {
-    /// Whether the take would be filed.
-    pub ok: bool,
-    /// The session that the take would be filed in.
-    pub session_id: Option<SessionId>,
-    /// The number of takes that may be filed in that session after this one.
-    pub takes_left: Option<u64>,
-    /// Milliseconds until the deadline, if there is one.
-    pub millis_left: Option<u64>,
-    /// The checks that would refuse it, in their order.
-    pub findings: Vec<PreflightFinding>,
-    /// The warnings: why some of it would not count.
-    pub warnings: Vec<CodedMessage>,
-}
-
-/// A check that would refuse a take.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct PreflightFinding {
-    /// The status of the answer to a submit.
-    pub status: u16,
-    /// The text of the error.
-    pub error: String,
-    /// Its code, as in `Swarm-Error`.
-    pub code: String,
-    /// The text of the header `Swarm-Hint` for it.
-    pub detail: Option<String>,
-}
-
-/// The diagnosis of a signature.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct DiagnosisAnswer {
-    /// `take`, `application` or `token-claim`.
-    pub kind: String,
-    /// Whether the signature verifies.
-    pub verified: bool,
-    /// The text that should have been signed; `None` if fields of it are missing or invalid.
-    pub canonical: Option<String>,
-    /// The mistakes that were found.
-    pub findings: Vec<CodedMessage>,
-}
-
-/// A mistake in signing, or a warning of a preflight.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct CodedMessage {
-    /// The code, such as `trailing-newline`.
-    pub code: String,
-    /// The mistake or the warning, and how to correct the request, for people.
-    pub message: String,
 }
 
 /// Reads an answer. Fields that the type does not have are ignored.
