@@ -141,6 +141,8 @@ impl ChangedSession<'_> {
             |state| before.is_some_and(|before| before < state) && self.after.state == state;
         if enters(SessionState::Aggregated) {
             cautions.extend(self.of_aggregation());
+        } else if self.before.is_some_and(Session::is_sealed) && !self.after.is_sealed() {
+            cautions.extend(self.opens_sealed());
         }
         let ends = enters(SessionState::WindowClosed) && self.may_be_filed();
         if ends || enters(SessionState::Aggregated) {
@@ -214,12 +216,16 @@ impl ChangedSession<'_> {
             let message = format!("the quorum of {required} is missed");
             cautions.push(Caution::new(CautionCode::QuorumMissed, message));
         }
-        if self.before.is_some_and(Session::is_sealed) && !self.authors.is_empty() {
-            let message = format!("the takes of {} members are opened", self.authors.len());
-            cautions.push(Caution::new(CautionCode::OpensSealed, message));
+        if self.before.is_some_and(Session::is_sealed) {
+            cautions.extend(self.opens_sealed());
         }
         cautions.push(Caution::irreversible("the snapshot is written once"));
         cautions
+    }
+
+    fn opens_sealed(&self) -> Option<Caution> {
+        let message = format!("the takes of {} members are opened", self.authors.len());
+        (!self.authors.is_empty()).then(|| Caution::new(CautionCode::OpensSealed, message))
     }
 
     /// Whether the takes meet the quorum. The snapshot of a sealed session is not shown, but who filed is.

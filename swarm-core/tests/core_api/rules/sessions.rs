@@ -1,5 +1,6 @@
 //! Changes of sessions (API.md, 7.3).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use swarm_core::domain::{
@@ -7,9 +8,9 @@ use swarm_core::domain::{
     Schedule, SessionDraft, SessionPatch, SessionState, Voided,
 };
 use swarm_core::rules::{
-    Act, Aggregation, Resource, SessionChange, SessionStep, SteppedSession, Versioned, advance,
-    aggregate, amend, check_roster, close_if_due, convene, end_window, excuse, freeze_roster,
-    is_due, record_outcome, void, withdraw,
+    Act, Aggregation, CautionCode, ChangedSession, Resource, SessionChange, SessionStep,
+    SteppedSession, Versioned, advance, aggregate, amend, check_roster, close_if_due, convene,
+    end_window, excuse, freeze_roster, is_due, record_outcome, void, withdraw,
 };
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
 use swarm_testing::{Author, claimed, id, moment, session_draft};
@@ -428,4 +429,22 @@ fn session_with_takes_keeps_its_brief_and_question() {
         assert!(with(false).admitted().contains(&step), "{step:?}");
         assert!(!with(true).admitted().contains(&step), "{step:?}");
     }
+}
+
+#[test]
+fn opening_of_sealed_takes_is_cautioned_of() {
+    let before = Session { blind: true, ..in_state(Collecting) };
+    let closed = Session { state: WindowClosed, ..before.clone() };
+    let opened = Session { opened_at: Some(now()), ..closed.clone() };
+    let cautions = |after: &Session, authors: &[&str]| {
+        let authors: HashSet<_> = authors.iter().copied().map(id).collect();
+        let changed =
+            ChangedSession { before: Some(&before), after, authors: &authors, now: now() };
+        changed.cautions(ToString::to_string)
+    };
+    let found = cautions(&opened, &["ada", "bob"]);
+    assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), [CautionCode::OpensSealed]);
+    assert_eq!(found[0].message, "the takes of 2 members are opened");
+    assert_eq!(cautions(&opened, &[]), [], "nobody filed");
+    assert_eq!(cautions(&closed, &["ada"]), [], "closed before its deadline");
 }
