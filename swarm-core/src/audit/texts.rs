@@ -134,16 +134,23 @@ pub fn verify_record(
     if record.has("session") && record.has("takes") {
         return Err("this is a session: verify its bundle, which is at …/bundle".into());
     }
+    check_whole(record)?;
+    Ok(verify_take(record, key, asked)?)
+}
+
+/// Refuses a sealed take, of which nothing can be verified yet.
+fn check_whole(record: &Object) -> Result<(), Unverifiable> {
     if record.has("sealed") && !record.has("signature") {
         return Err(
             "this take is sealed until its session is opened; its author reads it whole".into()
         );
     }
-    Ok(verify_take(record, key, asked)?)
+    Ok(())
 }
 
 fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Finding>, Unverifiable> {
     let take = bounded(take)?.to_object();
+    check_whole(&take)?;
     let proof = TlogProof::parse(std::str::from_utf8(proof).map_err(|_| "it is no text")?)?;
     let member_key = known.member_key.map(PublicKey::parse).transpose()?;
     Ok(audit_take(&take, &proof, &log_key(known)?.ok_or(NO_KEY)?, member_key.as_ref()))
@@ -181,4 +188,19 @@ fn bounded(text: &[u8]) -> Result<RawJson<'_>, NotJson> {
     /// The values that any text may have.
     const VALUES: usize = 100_000;
     RawJson::read_bounded(text, VALUES.max(text.len() / 8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sealed_take_cannot_be_verified_alone_or_with_its_proof() {
+        let take = br#"{"id":1,"memberId":"m_1","sessionId":7,"revision":1,"sealed":"sha256:0"}"#;
+        for texts in [&[&take[..]][..], &[&take[..], b"a proof"]] {
+            let refused = verify_texts(texts, &Known::default()).err().map(|it| it.to_string());
+            let refused = refused.unwrap_or_default();
+            assert!(refused.starts_with("this take is sealed until"), "{refused}");
+        }
+    }
 }
