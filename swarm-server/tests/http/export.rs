@@ -21,6 +21,9 @@ fn export_writes_all_lists_and_their_digests() {
             client.submit(&ada, ada.draft_of(take)).expect(201);
         }
     }
+    let snapshot = json!({ "date": "2026-11-21", "notable": ["A large flow."] });
+    client.operate("/subjects/aurora/snapshots", &snapshot).expect(201);
+    client.operate("/sessions/1/brief", &json!({})).expect(201);
     let memo = json!({ "title": "t", "body": "b" }).to_string();
     client.post("/api/swarm/memos", &[("authorization", &ada.bearer())], &memo).expect(201);
     let folder = tempfile::tempdir().unwrap();
@@ -42,10 +45,13 @@ fn export_writes_all_lists_and_their_digests() {
         ("memos.ndjson", "/api/swarm/memos", "memos"),
         ("subjects.ndjson", "/api/swarm/subjects", "subjects"),
         ("log.ndjson", "/api/swarm/log", "entries"),
+        ("snapshots.ndjson", "/api/swarm/subjects/aurora/snapshots", "snapshots"),
     ] {
         assert_eq!(Value::from(rows(file)), list(path, field), "{file}");
         assert!(!rows(file).is_empty(), "{file}");
     }
+    let brief = client.get("/api/swarm/brief?session=1").expect(200).json();
+    assert_eq!(rows("briefs.ndjson"), [brief]);
     let manifest: Value = serde_json::from_str(&read("manifest.json")).unwrap();
     assert_eq!(manifest["format"], "swarm-export/1");
     let files = manifest["files"].as_array().unwrap();

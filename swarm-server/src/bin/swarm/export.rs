@@ -74,20 +74,24 @@ pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
     if fs::read_dir(folder).map_err(unwritable)?.next().is_some() {
         return Err(CommandError::Usage(format!("{} is not empty", shown(folder))));
     }
-    let progress = Progress::of_requests();
+    let export = Export { client, folder, progress: Progress::of_requests() };
+    let (mut subjects, mut sessions) = (Vec::new(), Vec::new());
     let mut files = Vec::new();
     for list in &LISTS {
-        let (records, digest) = list.write(&client, folder, &progress)?;
-        note(&format!("{}: {records} records", list.file));
-        files.push(Json::from([
-            ("file", Json::from(list.file)),
-            ("records", Json::from(records as f64)),
-            ("digest", Json::Text(digest)),
-        ]));
+        let mut file = RecordFile::new(folder, list.file)?;
+        let ids = match list.file {
+            "subjects.ndjson" => Some(&mut subjects),
+            "sessions.ndjson" => Some(&mut sessions),
+            _ => None,
+        };
+        export.write_list(list, &mut file, ids)?;
+        files.push(file.end()?);
     }
+    files.push(export.snapshots(&subjects)?);
+    files.push(export.briefs(&sessions)?);
     let manifest = Json::from([
         ("format", Json::from("swarm-export/1")),
-        ("service", Json::from(client.service())),
+        ("service", Json::from(export.client.service())),
         ("at", Json::Text(now().to_string())),
         ("files", Json::List(files)),
     ]);
@@ -97,45 +101,129 @@ pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
 /// The most pages of a list: a service whose pages never end is left.
 const MAX_PAGES: usize = 100_000;
 
-impl List {
-    /// Writes the records of the list. Returns their number, and the digest of the file.
-    fn write(
+/// An export in progress.
+struct Export<'a> {
+    client: Client,
+    folder: &'a Path,
+    progress: Progress,
+}
+
+impl Export<'_> {
+    /// Writes the records of a list, and adds their ids.
+    fn write_list(
         &self,
-        client: &Client,
-        folder: &Path,
-        progress: &Progress,
-    ) -> Result<(usize, String), CommandError> {
-        let unwritable =
-            |error: std::io::Error| CommandError::Refused(format!("{}: {error}", self.file));
-        let mut file =
-            BufWriter::new(File::create_new(folder.join(self.file)).map_err(unwritable)?);
-        let (mut digest, mut records, mut at) = (RunningDigest::default(), 0, String::new());
+        list: &List,
+        file: &mut RecordFile,
+        mut ids: Option<&mut Vec<String>>,
+    ) -> Result<(), CommandError> {
+        let mut at = String::new();
         for _ in 0..MAX_PAGES {
-            let mut answer = client.get(&format!("{}{at}", self.path))?.into_object();
-            progress.add(1);
-            let next = self.position.and_then(|position| following(position, &mut answer));
-            let Some(Json::List(page)) = answer.take(self.field) else {
-                return Err(CommandError::Unreached(format!(
-                    "{} has no {}",
-                    self.path, self.field
-                )));
-            };
+            let mut answer = self.get(&format!("{}{at}", list.path))?.into_object();
+            let next = list.position.and_then(|position| following(position, &mut answer));
+            let page = records(&mut answer, list.path, list.field)?;
             for record in &page {
-                let line = json::write(record) + "\n";
-                digest.update(line.as_bytes());
-                file.write_all(line.as_bytes()).map_err(unwritable)?;
-            }
-            records += page.len();
-            match next {
-                Some(next) if !page.is_empty() => at = next,
-                _ => {
-                    file.flush().map_err(unwritable)?;
-                    return Ok((records, digest.digest().to_string()));
+                file.write(record)?;
+                if let Some(ids) = &mut ids {
+                    ids.extend(id_of(record));
                 }
             }
+            match next {
+                Some(next) if !page.is_empty() => at = next,
+                _ => return Ok(()),
+            }
         }
-        Err(CommandError::Unreached(format!("{} does not end", self.path)))
+        Err(CommandError::Unreached(format!("{} does not end", list.path)))
     }
+
+    /// Writes the snapshots of these subjects.
+    fn snapshots(&self, subjects: &[String]) -> Result<Json, CommandError> {
+        let mut file = RecordFile::new(self.folder, "snapshots.ndjson")?;
+        for subject in subjects {
+            let path = format!("/api/swarm/subjects/{}/snapshots", encoded(subject));
+            let mut answer = self.get(&path)?.into_object();
+            for record in records(&mut answer, &path, "snapshots")? {
+                file.write(&record)?;
+            }
+        }
+        file.end()
+    }
+
+    /// Writes the briefs of these sessions that have one.
+    fn briefs(&self, sessions: &[String]) -> Result<Json, CommandError> {
+        let mut file = RecordFile::new(self.folder, "briefs.ndjson")?;
+        for session in sessions {
+            match self.get(&format!("/api/swarm/brief?session={}", encoded(session)))? {
+                Json::Null => {}
+                brief => file.write(&brief)?,
+            }
+        }
+        file.end()
+    }
+
+    fn get(&self, path: &str) -> Result<Json, CommandError> {
+        let answer = self.client.get(path)?;
+        self.progress.add(1);
+        Ok(answer)
+    }
+}
+
+/// The records of an answer.
+fn records(answer: &mut Object, path: &str, field: &str) -> Result<Vec<Json>, CommandError> {
+    match answer.take(field) {
+        Some(Json::List(records)) => Ok(records),
+        _ => Err(CommandError::Unreached(format!("{path} has no {field}"))),
+    }
+}
+
+/// The id of a record, as text.
+fn id_of(record: &Json) -> Option<String> {
+    let Json::Object(fields) = record else { return None };
+    match fields.members().find(|(name, _)| *name == "id")?.1 {
+        Json::Text(id) => Some(id.clone()),
+        id => Some(json::write(id)),
+    }
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+/// A file of a line for each record.
+struct RecordFile {
+    name: &'static str,
+    file: BufWriter<File>,
+    digest: RunningDigest,
+    records: usize,
+}
+
+impl RecordFile {
+    fn new(folder: &Path, name: &'static str) -> Result<Self, CommandError> {
+        let file = File::create_new(folder.join(name)).map_err(|error| unwritable(name, &error))?;
+        let (file, digest) = (BufWriter::new(file), RunningDigest::default());
+        Ok(Self { name, file, digest, records: 0 })
+    }
+
+    fn write(&mut self, record: &Json) -> Result<(), CommandError> {
+        let line = json::write(record) + "\n";
+        self.digest.update(line.as_bytes());
+        self.records += 1;
+        self.file.write_all(line.as_bytes()).map_err(|error| unwritable(self.name, &error))
+    }
+
+    /// Ends the file, and returns what the manifest says of it.
+    fn end(mut self) -> Result<Json, CommandError> {
+        self.file.flush().map_err(|error| unwritable(self.name, &error))?;
+        note(&format!("{}: {} records", self.name, self.records));
+        Ok(Json::from([
+            ("file", Json::from(self.name)),
+            ("records", Json::from(self.records as f64)),
+            ("digest", Json::Text(self.digest.digest().to_string())),
+        ]))
+    }
+}
+
+fn unwritable(name: &str, error: &std::io::Error) -> CommandError {
+    CommandError::Refused(format!("{name}: {error}"))
 }
 
 /// The parameter for the next page, if there is one.
@@ -148,5 +236,5 @@ fn following((parameter, field): (&str, &str), answer: &mut Object) -> Option<St
         Json::Text(text) => text,
         value => json::write(&value),
     };
-    Some(format!("&{parameter}={}", utf8_percent_encode(&next, NON_ALPHANUMERIC)))
+    Some(format!("&{parameter}={}", encoded(&next)))
 }
