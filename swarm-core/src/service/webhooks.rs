@@ -4,6 +4,7 @@
 //! entries of the log are notices, which the cursor passes too (docs/decisions/027-webhooks.md).
 
 use std::collections::HashSet;
+use std::iter;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,8 +13,9 @@ use super::retries::until_committed;
 use super::{Error, Round, Tenant, log_rows};
 use crate::answers::WebhookStatus;
 use crate::domain::{
-    Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, MemberId, NoticeDraft, NoticeId,
-    OperatorAct, Session, SessionState, Timestamp, ToldClosing, Version, Webhook, WebhookSettings,
+    Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, MemberId, Notice, NoticeDraft,
+    NoticeId, OperatorAct, Session, SessionState, Timestamp, ToldClosing, Version, Webhook,
+    WebhookSettings,
 };
 use crate::proof::{hex, log_line, webhook_signature};
 use crate::rules::{
@@ -214,17 +216,24 @@ impl Tenant {
         end.log = position.log;
         // Shorter: the store went back without its webhooks.
         end.seq = end.seq.min(position.size);
-        for row in log_rows::rows(&self.store, end.seq, EVENTS).await? {
-            end.seq = log_rows::seq(&row);
-            let Ok(row) = row else { continue };
-            if !rules::is_past_delivery(row.at, now) {
-                add(rules::entry_delivery(&settings.url, end.log, &log_line(&row)), &end);
-            }
-        }
-        for notice in self.store.notices(end.notice, EVENTS).await? {
-            end.notice = notice.id;
-            if !rules::is_past_delivery(notice.at, now) {
-                add(rules::notice_delivery(&settings.url, &notice), &end);
+        let mut rows = log_rows::rows(&self.store, end.seq, EVENTS).await?;
+        let mut notices = self.store.notices(end.notice, EVENTS).await?;
+        keep_common_time(&mut rows, &mut notices);
+        for event in in_order(rows, notices) {
+            match event {
+                Event::Row(row) => {
+                    end.seq = log_rows::seq(&row);
+                    let Ok(row) = row else { continue };
+                    if !rules::is_past_delivery(row.at, now) {
+                        add(rules::entry_delivery(&settings.url, end.log, &log_line(&row)), &end);
+                    }
+                }
+                Event::Notice(notice) => {
+                    end.notice = notice.id;
+                    if !rules::is_past_delivery(notice.at, now) {
+                        add(rules::notice_delivery(&settings.url, &notice), &end);
+                    }
+                }
             }
         }
         end.closing.retain(|told| told.deadline >= now);
@@ -531,6 +540,40 @@ impl Tenant {
         let found = self.store.deliveries(&query).await?.into_iter().next();
         let delivery = found.filter(|delivery| delivery.record.id == id);
         Ok(delivery.ok_or(Refusal::NotFound(Resource::Delivery))?)
+    }
+}
+
+/// An event that a webhook may be told.
+enum Event {
+    Row(log_rows::Row),
+    Notice(Notice),
+}
+
+/// The rows and the notices, each in their order. A notice precedes rows of the same time: an application precedes what becomes of it.
+fn in_order(rows: Vec<log_rows::Row>, notices: Vec<Notice>) -> impl Iterator<Item = Event> {
+    let (mut rows, mut notices) = (rows.into_iter().peekable(), notices.into_iter().peekable());
+    iter::from_fn(move || {
+        let notice = match rows.peek().map(time_of) {
+            Some(at) => notices.next_if(|notice| at.is_some_and(|at| notice.at <= at)),
+            None => notices.next(),
+        };
+        notice.map(Event::Notice).or_else(|| rows.next().map(Event::Row))
+    })
+}
+
+/// The time of a row of the log, unless it is unreadable.
+fn time_of(row: &log_rows::Row) -> Option<Timestamp> {
+    row.as_ref().ok().map(|row| row.at)
+}
+
+/// Leaves out what is later than the end of the other list, if that has more to come.
+fn keep_common_time(rows: &mut Vec<log_rows::Row>, notices: &mut Vec<Notice>) {
+    let last_row = rows.last().filter(|_| rows.len() >= EVENTS).and_then(time_of);
+    let last_notice = notices.last().filter(|_| notices.len() >= EVENTS).map(|notice| notice.at);
+    if let Some(end) = last_row {
+        notices.truncate(notices.partition_point(|notice| notice.at <= end));
+    } else if let Some(end) = last_notice {
+        rows.truncate(rows.partition_point(|row| time_of(row).is_none_or(|at| at <= end)));
     }
 }
 

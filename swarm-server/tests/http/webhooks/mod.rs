@@ -195,6 +195,9 @@ fn events_are_delivered_once_in_order_and_signed() {
         "session.state",
     ];
     assert_eq!(events, expected);
+    // What is no entry of the log comes by the time of its commit.
+    let place = |event: &str| seen.iter().position(|it| it.event() == event).unwrap();
+    assert!(place("application.received") < place("member.activated"), "{:?}", receiver.events());
     let applied = receiver.wait_for("application.received").json();
     assert_eq!(applied["data"], json!({ "memberId": ada.id.as_str() }));
 
