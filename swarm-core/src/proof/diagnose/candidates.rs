@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256, Sha512};
 use super::body::Sent;
 use super::code::Code;
 use super::differences::differences;
-use super::render::{Escapes, Layout, Numbers, Style, write};
+use super::render::{Escapes, Layout, Numbers, Style, Which, write};
 use super::shapes::{Form, Shape};
 use crate::proof::hex;
 
@@ -166,8 +166,12 @@ fn styles() -> impl Iterator<Item = Candidate> {
         with(Escapes::Jackson),
         with(Escapes::DotNetRelaxed),
         Style { numbers: Numbers::AsSent, ..PLAIN },
-        Style { numbers: Numbers::Point, ..PLAIN },
-        Style { numbers: Numbers::Cents, ..PLAIN },
+        Style { numbers: Numbers::Point(Which::All), ..PLAIN },
+        Style { numbers: Numbers::Cents(Which::All), ..PLAIN },
+        Style { numbers: Numbers::Cents(Which::Outer), ..PLAIN },
+        Style { numbers: Numbers::Point(Which::Outer), ..PLAIN },
+        Style { numbers: Numbers::Point(Which::Inner), ..PLAIN },
+        Style { numbers: Numbers::Cents(Which::Inner), ..PLAIN },
     ];
     STYLES.iter().map(|style| Candidate::Object(Shape::Payload, *style, Finish::Nothing))
 }
@@ -204,7 +208,7 @@ fn combinations() -> impl Iterator<Item = Candidate> {
         (with(Escapes::Php), Finish::Nothing),
         (with(Escapes::DotNet), Finish::Nothing),
         (PLAIN, LINE),
-        (Style { numbers: Numbers::Point, ..PYTHON }, Finish::Nothing),
+        (Style { numbers: Numbers::Point(Which::All), ..PYTHON }, Finish::Nothing),
         (Style { layout: Layout::Pretty("  "), ..PYTHON }, Finish::Nothing),
         (with(Escapes::PowerShell), LINE),
         (COMPACT_PYTHON, LINE),
@@ -237,7 +241,7 @@ fn combinations() -> impl Iterator<Item = Candidate> {
         (COMPACT_PYTHON, Finish::Nothing),
         (PLAIN, LINE),
         (Style { escapes: Escapes::Least, ..PYTHON }, Finish::Nothing),
-        (Style { numbers: Numbers::Point, ..PYTHON }, Finish::Nothing),
+        (Style { numbers: Numbers::Point(Which::All), ..PYTHON }, Finish::Nothing),
         (with(Escapes::Php), Finish::Nothing),
     ];
     let sorted =

@@ -155,9 +155,29 @@ pub(super) enum Numbers {
     /// As in the request.
     AsSent,
     /// Integers with a decimal point: `1.0` for 1.
-    Point,
+    Point(Which),
     /// Two decimals.
-    Cents,
+    Cents(Which),
+}
+
+/// Which numbers have another form; the others are as ECMAScript writes them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Which {
+    All,
+    /// Those of the object itself: the confidence.
+    Outer,
+    /// Those within its lists: the weights.
+    Inner,
+}
+
+impl Which {
+    fn includes(self, depth: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Outer => depth <= 1,
+            Self::Inner => depth > 1,
+        }
+    }
 }
 
 /// Writes an object in this style.
@@ -177,7 +197,7 @@ impl Writer<'_> {
         match value {
             Value::Null => self.text.push_str("null"),
             Value::Bool(value) => self.text.push_str(if *value { "true" } else { "false" }),
-            Value::Number(written) => self.number(written),
+            Value::Number(written) => self.number(written, depth),
             Value::Text(text) => self.string(text),
             Value::List(items) => {
                 self.listed('[', ']', items, depth, |this, item| this.value(item, depth + 1));
@@ -225,19 +245,21 @@ impl Writer<'_> {
         }
     }
 
-    fn number(&mut self, written: &str) {
+    fn number(&mut self, written: &str, depth: usize) {
         let number: f64 = written.parse().unwrap_or_default();
         match self.style.numbers {
             Numbers::AsSent => self.text.push_str(written),
-            Numbers::EcmaScript => self.text.push_str(&json::write(&number)),
-            Numbers::Point => {
+            // Writing to a string does not fail.
+            Numbers::Cents(which) if which.includes(depth) => {
+                let _ = write!(self.text, "{number:.2}");
+            }
+            numbers => {
                 let text = json::write(&number);
-                let whole = text.bytes().all(|digit| digit.is_ascii_digit());
+                let has_point = matches!(numbers, Numbers::Point(which) if which.includes(depth));
+                let whole = has_point && text.bytes().all(|digit| digit.is_ascii_digit());
                 self.text.push_str(&text);
                 self.text.push_str(if whole { ".0" } else { "" });
             }
-            // Writing to a string does not fail.
-            Numbers::Cents => drop(write!(self.text, "{number:.2}")),
         }
     }
 

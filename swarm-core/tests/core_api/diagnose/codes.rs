@@ -166,6 +166,32 @@ fn number_text() {
     }
 }
 
+/// One number in another form beside others as ECMAScript writes them, which is also how the body has it.
+#[test]
+fn number_text_of_some_numbers() {
+    const PLAIN: &str = r#"[{"bucket":"x","weight":1},{"bucket":"y","weight":2}]"#;
+    let points = PLAIN.replace('1', "1.0").replace('2', "2.0");
+    let cents = PLAIN.replace('1', "1.00").replace('2', "2.00");
+    for (confidence, signed, weights) in [
+        ("0.7", "0.70", PLAIN),
+        ("1", "1.0", PLAIN),
+        ("0.5", "0.5", &*points),
+        ("1", "1", &*points),
+        ("0.25", "0.25", &*cents),
+        ("1", "1", &*cents),
+    ] {
+        names(&[Code::NumberText], take(), |mut case| {
+            case.fields.retain(|(key, _)| *key != "weights");
+            case.fields.push(("weights", weights.to_owned()));
+            *case.field("confidence") = signed.to_owned();
+            let message = case.canonical();
+            *case.field("confidence") = confidence.to_owned();
+            *case.field("weights") = PLAIN.to_owned();
+            Some((case.signing(message), case.key))
+        });
+    }
+}
+
 #[test]
 fn unicode_normalization() {
     names_text(Code::UnicodeNormalization, any_kind(), |case| {
