@@ -75,10 +75,14 @@ impl Drop for TlsServer {
 
 /// Makes `NAME.pem` and `NAME.key` for `localhost`.
 pub fn make_certificate(folder: &Path, name: &str) {
+    make_certificate_with(folder, name, "basicConstraints=critical,CA:FALSE");
+}
+
+fn make_certificate_with(folder: &Path, name: &str, constraints: &str) {
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"])
         .args(["-subj", "/CN=swarm.test.example", "-addext", "subjectAltName=DNS:localhost"])
-        .args(["-addext", "basicConstraints=critical,CA:FALSE", "-days", "2"])
+        .args(["-addext", constraints, "-days", "2"])
         .args(["-keyout", &format!("{name}.key"), "-out", &format!("{name}.pem")])
         .current_dir(folder)
         .output()
@@ -281,4 +285,21 @@ fn commands_trust_the_authorities_that_they_are_given() {
     let none = ["admin", "--url", url, "--ca-file", "/dev/null", "members"];
     let (code, refused) = run(&none, &[]);
     assert!(refused.contains("--ca-file") && refused.contains("/dev/null"), "{code:?} {refused}");
+}
+
+/// `openssl req -x509` makes certificates of authorities, unless told otherwise.
+#[test]
+fn certificate_of_an_authority_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate_with(folder.path(), "tls", "basicConstraints=critical,CA:TRUE");
+    let server = TlsServer::start(folder.path());
+    let (_, port) = server.address.rsplit_once(':').unwrap();
+    let url = format!("https://localhost:{port}");
+    let ca = folder.path().join("tls.pem");
+    let arguments = ["admin", "--url", &url, "--ca-file", ca.to_str().unwrap(), "members"];
+    let environment = [("SWARM_ADMIN_TOKEN", crate::harness::ADMIN)];
+    let output = swarm(&arguments, &environment).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("CA:FALSE"), "{said}");
 }

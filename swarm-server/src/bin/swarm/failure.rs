@@ -61,15 +61,31 @@ impl From<Error> for CommandError {
                 };
                 if refused.status == 401 { Self::Credential(text) } else { Self::Refused(text) }
             }
-            // The text of rustls.
-            Error::NoAnswer(_) if text.contains("UnknownIssuer") => Self::Unreached(format!(
-                "{text}: no authority that is trusted has signed it; --ca-file FILE trusts one more"
-            )),
-            Error::NoAnswer(_) | Error::Unreadable(_) => Self::Unreached(text),
+            Error::NoAnswer(_) => Self::Unreached(match certificate_hint(&text) {
+                Some(hint) => format!("{text}: {hint}"),
+                None => text,
+            }),
+            Error::Unreadable(_) => Self::Unreached(text),
             Error::Invalid(_) => Self::Usage(text),
             _ => Self::Refused(text),
         }
     }
+}
+
+/// What to do about a certificate that is refused, by the text of rustls.
+fn certificate_hint(text: &str) -> Option<&'static str> {
+    const HINTS: [(&str, &str); 2] = [
+        (
+            "UnknownIssuer",
+            "no authority that is trusted has signed it; --ca-file FILE trusts one more",
+        ),
+        (
+            "CaUsedAsEndEntity",
+            "it is the certificate of an authority, which a server may not use: make one with \
+             `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`, or sign one with the authority",
+        ),
+    ];
+    HINTS.iter().find(|(name, _)| text.contains(name)).map(|(_, hint)| *hint)
 }
 
 impl From<Invalid> for CommandError {
