@@ -93,7 +93,7 @@ pub(super) fn refusal(claim: &Signed<TokenClaim>, service: &str, now: Timestamp)
     })
 }
 
-fn bucket_of(id: &MemberId) -> ChallengeBucket {
+pub(super) fn bucket_of(id: &MemberId) -> ChallengeBucket {
     let [first, second, ..] = *TokenHash::of(id.as_str().as_bytes()).as_bytes();
     ChallengeBucket(u16::from_be_bytes([first, second]))
 }

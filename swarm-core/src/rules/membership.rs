@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::challenge::{ProvenChallenge, answers, refusal};
+use super::challenge::{ChallengeBucket, ProvenChallenge, answers, bucket_of, refusal};
 use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
@@ -20,6 +20,8 @@ pub struct MemberChange {
     pub expected: Option<Version>,
     /// Guard: the challenge that proves the change.
     pub proven: Option<ProvenChallenge>,
+    /// The live challenge of the member, and the last one in this bucket, are removed: what was signed before proves nothing any more.
+    pub forgets: Option<ChallengeBucket>,
     /// A mail to queue with the commit.
     pub mail: Option<Mail>,
     /// Guard: the maximum number of members in the state of this one, including this one.
@@ -39,6 +41,7 @@ impl MemberChange {
             member,
             expected: None,
             proven: None,
+            forgets: None,
             mail: None,
             quota: None,
             act: None,
@@ -333,7 +336,9 @@ pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChang
         token_claimed_at: None,
         ..Member::clone(record)
     };
-    Ok(public(member, approved, MemberAct::ClaimReset, by))
+    let reset = public(member, approved, MemberAct::ClaimReset, by);
+    // Otherwise whoever has seen the last claim could send it once more, and get the next token.
+    Ok(MemberChange { forgets: Some(bucket_of(&record.id)), ..reset })
 }
 
 fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {

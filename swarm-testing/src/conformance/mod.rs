@@ -116,6 +116,7 @@ macro_rules! conformance_cases {
                 decoy_challenge_is_never_live
                 challenge_and_member_versions_are_independent
                 only_the_live_challenge_proves_a_change
+                forgotten_challenge_proves_nothing_and_is_not_given_again
                 challenge_is_valid_up_to_its_expiry
                 expired_challenge_is_stale
                 concurrent_claims_commit_once

@@ -10,8 +10,8 @@ use crate::records::Unreadable;
 use crate::rules::Versioned;
 use crate::store::backend::{Body, Check, Query, Range, Row, Term, Value, Write};
 use crate::store::{
-    Caller, ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery, MemberRemoval,
-    MemberSaved, Result, Saved, StoreError,
+    Caller, ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberBasis, MemberChange, MemberQuery,
+    MemberRemoval, MemberSaved, Result, Saved, StoreError,
 };
 
 /// How often a challenge is given out again because another request was faster.
@@ -73,12 +73,21 @@ impl Records {
     ///   given, is still live; a challenge that proved a change stays unchanged;
     /// - it is [`MemberSaved::KeyHeld`] if another member holds [`MemberChange::held_key`];
     /// - it is [`MemberSaved::Full`] if `change.quota` is given and at least that many other members are in the state of `change.member`;
-    /// - otherwise `change.mail` is queued in the same commit, as [`Mail::queued`](crate::domain::Mail::queued) with the next id and the
+    /// - otherwise the challenges of `change.forgets` are removed, and `change.mail` is queued in the same commit, as [`Mail::queued`](crate::domain::Mail::queued) with the next id and the
     ///   time of the commit. A replaced token stops working with the commit.
     pub async fn save_member(&self, change: &MemberChange) -> Result<MemberSaved> {
         const OP: &str = "save member";
-        let MemberChange { member, expected, proven, mail, quota, act, notice, operator_act } =
-            change;
+        let MemberChange {
+            member,
+            expected,
+            proven,
+            forgets,
+            mail,
+            quota,
+            act,
+            notice,
+            operator_act,
+        } = change;
         let id = &member.id;
         let mut guards = vec![(
             Check::Version { table: &members::TABLE, key: key(id), expected: *expected },
@@ -109,6 +118,12 @@ impl Records {
         }
         let mut commit = Change { erases: member.is_erased(), ..Change::default() };
         commit.writes.push(put(member));
+        if let Some(bucket) = forgets {
+            commit.writes.push(Write::Remove(Range::key(&challenges::TABLE, key(id))));
+            commit
+                .writes
+                .push(Write::Remove(Range::key(&reusable_challenges::TABLE, bucket_key(*bucket))));
+        }
         if let Some(mail) = mail {
             commit.sequences.push(MESSAGES);
             commit.writes.push(outbox::queue(mail, id, 0));
@@ -155,7 +170,7 @@ impl Records {
     /// whether the member exists.
     pub async fn give_challenge(&self, offer: &ChallengeOffer) -> Result<Challenge> {
         const OP: &str = "give challenge";
-        let bucket = vec![Term::from(u64::from(offer.bucket.0))];
+        let bucket = bucket_key(offer.bucket);
         for _ in 0..MAX_ATTEMPTS {
             let last = Range::key(&reusable_challenges::TABLE, bucket.clone());
             let reading = self.backend.read(&self.tenant, OP, vec![Query::Rows(last)]).await?;
@@ -246,6 +261,10 @@ pub(super) fn read(row: &Row) -> Outcome<Versioned<Member>> {
 
 fn read_id(row: &Row) -> Outcome<MemberId> {
     Ok(MemberId::parse(super::rows::text(row, members::ID)?)?)
+}
+
+fn bucket_key(bucket: ChallengeBucket) -> Vec<Term> {
+    vec![Term::from(u64::from(bucket.0))]
 }
 
 fn put_challenge(
