@@ -1,19 +1,19 @@
 //! Two builds of `swarm serve` compared: processor time per request of the one that `SWARM_PROGRAM` names (by
 //! default this checkout's), divided by that of the one that `SWARM_BASELINE` names. Both get the same requests
 //! alternately, with fixtures and stores of their own. Prints the medians of their processor times, and the median,
-//! minimum and maximum of the ratios per round.
+//! minimum and maximum of the ratios per round. With a database server also the time that passes, which has the work of that
+//! server in it. Arguments choose among `memory`, `sqlite`, `redis` and `postgres`.
 //!
 //! A change that costs a few per cent only shows in such a run: figures of different runs differ by more.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::StatusCode;
 use swarm_benches::shipped::load::{self, Clients, LoadRequest};
 use swarm_benches::shipped::process::{OTHER, stay_on};
 use swarm_benches::shipped::{ServerFixture, program, spread};
-use swarm_redis_testing::Server;
 
 /// Members that file a take in each round, and connections.
 const MEMBERS: usize = 1_000;
@@ -38,19 +38,29 @@ fn main() {
     let programs = [program(), baseline];
     stay_on(OTHER);
     println!("{:<28} {:>10} {:>10}   ratio   from    to", "µs a request", "this", "baseline");
-    let memory = fixtures(&programs, |_| "memory".to_owned());
-    compare_takes("take, memory", &memory, Clients::Awake);
-    compare_reads(&memory);
-    drop(memory);
-    compare_takes(
-        "take, SQLite",
-        &fixtures(&programs, |_| "sqlite:swarm.db".to_owned()),
-        Clients::Awake,
-    );
-    // `redis-server` needs the core of the clients, so they sleep while they wait.
-    let redis = [(); 2].map(|()| Server::start(&["--appendonly", "no"]));
-    let url = |number: usize| redis.get(number).expect("one each").url();
-    compare_takes("take, Redis", &fixtures(&programs, url), Clients::Asleep);
+    let chosen: Vec<_> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let is_chosen = |store: &str| chosen.is_empty() || chosen.iter().any(|it| it == store);
+    if is_chosen("memory") {
+        let memory = fixtures(&programs, |_| "memory".to_owned());
+        compare_takes("take, memory", &memory, Clients::Awake);
+        compare_reads(&memory);
+    }
+    if is_chosen("sqlite") {
+        let sqlite = fixtures(&programs, |_| "sqlite:swarm.db".to_owned());
+        compare_takes("take, SQLite", &sqlite, Clients::Awake);
+    }
+    // A database server needs the core of the clients, so they sleep while they wait.
+    if is_chosen("redis") {
+        let redis = [(); 2].map(|()| swarm_redis_testing::Server::start(&["--appendonly", "no"]));
+        let url = |number: usize| redis.get(number).expect("one each").url();
+        compare_takes("take, Redis", &fixtures(&programs, url), Clients::Asleep);
+    }
+    if is_chosen("postgres") {
+        let options = ["synchronous_commit=off"];
+        let postgres = [(); 2].map(|()| swarm_postgres_testing::Server::start(&options));
+        let url = |number: usize| postgres.get(number).expect("one each").url();
+        compare_takes("take, PostgreSQL", &fixtures(&programs, url), Clients::Asleep);
+    }
 }
 
 fn fixtures(programs: &[PathBuf; 2], store: impl Fn(usize) -> String) -> [ServerFixture; 2] {
@@ -62,9 +72,17 @@ fn fixtures(programs: &[PathBuf; 2], store: impl Fn(usize) -> String) -> [Server
 }
 
 fn compare_takes(name: &str, fixtures: &[ServerFixture; 2], clients: Clients) {
-    compare(name, fixtures, |fixture, round| {
-        load::cost(clients, &fixture.server, CONNECTIONS, fixture.takes(round), StatusCode::CREATED)
+    let [used, passed] = measure(fixtures, |fixture, round| {
+        let takes = fixture.takes(round);
+        let count = u32::try_from(takes.len()).expect("few");
+        let began = Instant::now();
+        let used = load::cost(clients, &fixture.server, CONNECTIONS, takes, StatusCode::CREATED);
+        [used, began.elapsed() / count]
     });
+    print(name, used);
+    if clients == Clients::Asleep {
+        print(&format!("{name}, time"), passed);
+    }
 }
 
 /// Reads of a session with takes, and their revalidations.
@@ -79,24 +97,27 @@ fn compare_reads(fixtures: &[ServerFixture; 2]) {
     let cost = |fixture: &ServerFixture, request: LoadRequest, status| {
         load::cost(Clients::Awake, &fixture.server, CONNECTIONS, vec![request; READS], status)
     };
-    compare("session with 100 takes", fixtures, |fixture, _| {
-        cost(fixture, fixture.read(READ, None), StatusCode::OK)
-    });
-    compare("session, 304", fixtures, |fixture, _| {
+    let [used] =
+        measure(fixtures, |fixture, _| [cost(fixture, fixture.read(READ, None), StatusCode::OK)]);
+    print("session with 100 takes", used);
+    let [used] = measure(fixtures, |fixture, _| {
         let tag = tags.iter().find(|(address, _)| *address == fixture.server.address);
         let tag = tag.map(|(_, tag)| tag.as_str());
-        cost(fixture, fixture.read(READ, tag), StatusCode::NOT_MODIFIED)
+        [cost(fixture, fixture.read(READ, tag), StatusCode::NOT_MODIFIED)]
     });
+    print("session, 304", used);
 }
 
-/// Measures both in each round, and prints the medians. Which one goes first alternates.
-fn compare(
-    name: &str,
+/// Both builds in each round, this one first.
+type Rounds = [[Duration; 2]; ROUNDS];
+
+/// Measures both in each round. Which one goes first alternates.
+fn measure<const N: usize>(
     fixtures: &[ServerFixture; 2],
-    mut cost: impl FnMut(&ServerFixture, usize) -> Duration,
-) {
+    mut cost: impl FnMut(&ServerFixture, usize) -> [Duration; N],
+) -> [Rounds; N] {
     let [this, baseline] = fixtures;
-    let measured = std::array::from_fn::<_, READ, _>(|round| {
+    let measured: [_; READ] = std::array::from_fn(|round| {
         if round % 2 == 0 {
             let first = cost(this, round);
             [first, cost(baseline, round)]
@@ -106,6 +127,12 @@ fn compare(
         }
     });
     let rounds = measured.last_chunk::<ROUNDS>().expect("warm-up comes first");
+    let of = |costs: [Duration; N], at: usize| costs.get(at).copied().unwrap_or_default();
+    std::array::from_fn(|at| rounds.map(|both| both.map(|costs| of(costs, at))))
+}
+
+/// Prints a row of the table.
+fn print(name: &str, rounds: Rounds) {
     let micros = |side: usize| {
         let times =
             rounds.map(|round| round.get(side).map_or(0.0, |time| time.as_secs_f64() * 1e6));
