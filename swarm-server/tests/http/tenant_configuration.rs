@@ -127,6 +127,7 @@ fn invalid_tenant_settings_are_named() {
         (without("admin_tokens", &thrice), "at most two hashes"),
         (with("[tenants.quotas]\nmemos = 1"), "memos"),
         (with("[tenants.quotas]\nmemos_per_day = -1"), "memos_per_day"),
+        (with("[tenants.quotas]\npending_days = 0"), "pending_days"),
         (with("name = \"\""), "name"),
         (with("retention_days = 0"), "retention_days"),
         (

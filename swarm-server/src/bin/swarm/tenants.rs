@@ -71,8 +71,13 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
     tenant.remind_millis =
         table.remind.as_deref().map(remind).transpose().map_err(|rule| bad("remind", rule))?;
     tenant.quotas = quotas(&table.quotas);
-    if table.retention_days == Some(0) {
-        return Err(bad("retention_days", "must be at least 1").into());
+    // With 0 days every application would be gone at once.
+    for (key, days) in
+        [("pending_days", table.quotas.pending_days), ("retention_days", table.retention_days)]
+    {
+        if days == Some(0) {
+            return Err(bad(key, "must be at least 1").into());
+        }
     }
     tenant.retention_days = table.retention_days;
     tenant.noindex = table.noindex;
