@@ -6,6 +6,7 @@
 //!
 //! A change that costs a few per cent only shows in such a run: figures of different runs differ by more.
 #![allow(clippy::expect_used, reason = "a benchmark that cannot be set up panics")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
