@@ -246,25 +246,24 @@ pub async fn forgotten_challenge_proves_nothing_and_is_not_given_again(tenants: 
         tenant.create(&Member { state: Approved, ..applicant(name) }).await;
     }
     let (ada, grace) = (ChallengeSlot::Member(id("ada")), ChallengeSlot::Member(id("grace")));
-    let hour = 60 * 60 * 1_000;
-    let (first, other) =
-        (reusable(&tenant, "first", hour).await, reusable(&tenant, "other", hour).await);
-    expect_eq!(asked(&tenant, 1, &first, &ada).await, first);
-    expect_eq!(asked(&tenant, 2, &other, &grace).await, other);
-    let reset = tenant.edited(&id("ada"), |ada| ada.token = None).await;
-    let reset = MemberChange { forgets: Some(ChallengeBucket(1)), ..reset };
+    let first = reusable(&tenant, "first", FAR).await;
+    let other = reusable(&tenant, "other", FAR).await;
+    expect_eq!(asked(&tenant, 1, &other, &ada).await, other);
+    expect_eq!(asked(&tenant, 2, &first, &grace).await, first);
+    let reset = tenant.edited(&id("grace"), |grace| grace.token = None).await;
+    let reset = MemberChange { forgets: Some(ChallengeBucket(2)), ..reset };
     let stale = MemberChange { expected: Some(FIRST.next()), ..reset.clone() };
     expect_eq!(tenant.save_member(&stale).await, Stale);
-    expect_eq!(tenant.member(&id("ada")).await.challenge, Some(first.clone()));
+    expect_eq!(tenant.member(&id("grace")).await.challenge, Some(first.clone()));
     expect_eq!(tenant.save_member(&reset).await, Saved);
-    expect_eq!(tenant.member(&id("ada")).await.challenge, None);
-    expect_eq!(claim(&tenant, "ada", "first").await, Stale);
-    let second = reusable(&tenant, "second", hour).await;
-    expect_eq!(asked(&tenant, 1, &second, &ada).await, second, "not the first one again");
+    expect_eq!(tenant.member(&id("grace")).await.challenge, None);
+    expect_eq!(claim(&tenant, "grace", "first").await, Stale);
+    let second = reusable(&tenant, "second", FAR).await;
+    expect_eq!(asked(&tenant, 2, &second, &grace).await, second, "not the first one again");
     // Those of others stay.
-    expect_eq!(tenant.member(&id("grace")).await.challenge, Some(other.clone()));
-    let third = reusable(&tenant, "third", hour).await;
-    expect_eq!(asked(&tenant, 2, &third, &grace).await, other);
+    expect_eq!(tenant.member(&id("ada")).await.challenge, Some(other.clone()));
+    let third = reusable(&tenant, "third", FAR).await;
+    expect_eq!(asked(&tenant, 1, &third, &ada).await, other);
 }
 
 /// A challenge with a seed of this name that is reusable for `millis` milliseconds, and valid for
