@@ -337,7 +337,7 @@ pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChang
         ..Member::clone(record)
     };
     let reset = public(member, approved, MemberAct::ClaimReset, by);
-    // Otherwise whoever has seen the last claim could send it once more, and get the next token.
+    // A recorded claim must not be replayed: it would mint the next token.
     Ok(MemberChange { forgets: Some(bucket_of(&record.id)), ..reset })
 }
 

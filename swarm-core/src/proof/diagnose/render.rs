@@ -164,9 +164,9 @@ pub(super) enum Numbers {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Which {
     All,
-    /// Those of the object itself: the confidence.
+    /// The numbers of the object itself: the confidence.
     Outer,
-    /// Those within its lists: the weights.
+    /// The numbers within its lists: the weights.
     Inner,
 }
 
