@@ -36,7 +36,7 @@ impl Cluster {
     pub(super) async fn send<T: FromRedisValue>(&self, command: Command<'_>) -> RedisResult<T> {
         let (age, mut connection) = self.current();
         let answer = command.execute(&mut connection).await;
-        self.reset_if_silent(age, answer)
+        self.reset_if_lost(age, answer)
     }
 
     /// The answers of all primaries.
@@ -60,7 +60,7 @@ impl Cluster {
         let (age, mut connection) = self.current();
         let address = SingleNodeRoutingInfo::ByAddress { host: host.clone(), port: *port };
         let answer = connection.route_command(cmd.clone(), RoutingInfo::SingleNode(address)).await;
-        Ok(from_redis_value(self.reset_if_silent(age, answer)?)?)
+        Ok(from_redis_value(self.reset_if_lost(age, answer)?)?)
     }
 
     /// The addresses of all primaries, and their answers.
@@ -68,7 +68,7 @@ impl Cluster {
         let primaries = RoutingInfo::MultiNode((MultipleNodeRoutingInfo::AllMasters, None));
         let (age, mut connection) = self.current();
         let answers = connection.route_command(cmd.clone(), primaries).await;
-        Ok(match self.reset_if_silent(age, answers)? {
+        Ok(match self.reset_if_lost(age, answers)? {
             Value::Map(answers) => answers,
             answer => vec![(Value::Nil, answer)],
         })
@@ -78,10 +78,11 @@ impl Cluster {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// After a timeout, replaces all connections; the next call opens new ones. Otherwise the client
-    /// would keep using a node that stopped responding, and never ask the others for its slots.
-    fn reset_if_silent<T>(&self, age: u64, answer: RedisResult<T>) -> RedisResult<T> {
-        if answer.as_ref().is_err_and(|error| error.is_timeout()) {
+    /// After a timeout, or when the connections are closed, replaces all of them; the next call opens new ones.
+    /// Otherwise the client would keep using a node that stopped responding, and never ask the others for its slots.
+    /// Connections are also closed when the runtime ends that they were opened in.
+    fn reset_if_lost<T>(&self, age: u64, answer: RedisResult<T>) -> RedisResult<T> {
+        if answer.as_ref().is_err_and(|error| error.is_timeout() || error.is_connection_dropped()) {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
             if current.0 == age {
                 let config = ClusterConfig::new().set_response_timeout(RESPONSE_TIMEOUT);

@@ -7,6 +7,7 @@ use swarm_core::SessionId;
 use swarm_core::store::{Collection, CommitteeFiled, Filed, Put};
 use swarm_redis_testing::{Cluster, Proxy, Server};
 use swarm_store_redis::RedisStore;
+use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use crate::world::{BOUND, committee, draft, joined, judged, nonces, open, put, recovered, walk};
@@ -33,6 +34,18 @@ async fn calls_succeed_after_cluster_nodes_restart() {
     recovered(&store).await;
     assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
     assert_eq!(nonces(&store, &session).await, ["nonce"]);
+}
+
+/// The connections end with the runtime in which they were opened.
+#[test]
+fn store_that_was_opened_in_a_runtime_that_ended_connects_again() {
+    let (cluster, server) = (Cluster::start(), Server::start(&[]));
+    for url in [cluster.url(), server.url()] {
+        let first = Runtime::new().unwrap();
+        let store = first.block_on(RedisStore::connect(&url)).unwrap();
+        drop(first);
+        Runtime::new().unwrap().block_on(walk(&store, || ()));
+    }
 }
 
 /// The cluster client retries on its own, and more than once.
