@@ -8,7 +8,7 @@ use super::json::write;
 use super::{Invalid, hex};
 
 /// A SHA-256 digest. Its text is `sha256:` and 64 lower-case hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {

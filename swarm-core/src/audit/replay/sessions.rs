@@ -8,7 +8,7 @@ use super::archive::{Archive, SessionAside};
 use super::found::{Found, Place, or_none, takes_on_file};
 use crate::audit::steps::{QUESTION, Step, changed_fields, convening_faults, step_faults};
 use crate::domain::json::{Json, Object, printable, printable_json, write};
-use crate::domain::{Declaration, Invalid, Outcome, SessionState, Timestamp};
+use crate::domain::{Declaration, Digest, Invalid, Outcome, SessionState, Timestamp};
 use crate::rules::takes_may_come;
 
 /// How long after its deadline a session may be sealed, in milliseconds: a server opens it within 15 s.
@@ -69,9 +69,9 @@ pub(super) struct Filed {
     pub(super) excused: BTreeSet<String>,
     /// The sealed takes that are not opened yet.
     pub(super) sealed: Vec<u64>,
-    /// What was signed, by the beginnings of the digests.
+    /// The digests of what was signed. All of each: a member could make two drafts whose digests begin alike.
     #[serde(default)]
-    pub(super) signed: BTreeSet<u64>,
+    pub(super) digests: BTreeSet<Digest>,
 }
 
 /// An act on a session.
@@ -282,14 +282,14 @@ impl Sessions {
     pub(super) fn other_with(
         &mut self,
         id: u64,
-        signed: u64,
+        signed: Digest,
         archive: &mut Archive,
         found: &mut Found,
     ) -> Option<u64> {
         let others = self.by_id.get(&id)?.others.clone();
         others.into_iter().find(|other| {
             self.recall(*other, archive, found);
-            self.by_id.get(other).is_some_and(|other| other.filed.signed.contains(&signed))
+            self.by_id.get(other).is_some_and(|other| other.filed.digests.contains(&signed))
         })
     }
 

@@ -5,7 +5,7 @@ use super::found::{Found, Place, or_none};
 use super::members::Members;
 use super::sessions::{SessionReplay, Sessions};
 use crate::domain::json::{Object, printable};
-use crate::domain::{Invalid, Revision, SessionState, Timestamp};
+use crate::domain::{Digest, Invalid, Revision, SessionState, Timestamp};
 
 impl Sessions {
     /// Checks that a take was accepted by the rules: in a session that stood, within the deadline in force, judged under the
@@ -26,7 +26,7 @@ impl Sessions {
         let revision = fields.whole_if_any("revision")?.unwrap_or_default();
         let key = fields.text("publicKey")?;
         let is_sealed = fields.has("sealed");
-        let signed = fields.text_if_any("digest")?.and_then(|digest| beginning(&digest));
+        let signed = fields.text_if_any("digest")?.and_then(|digest| Digest::parse(digest).ok());
         let by = printable(&member);
         let name = format!("take {id} of session {session_id} by {by}");
         if id <= self.last_take {
@@ -79,7 +79,8 @@ impl Sessions {
     ) -> Result<(), Invalid> {
         let id = fields.id_if_any("id")?.ok_or_else(|| Invalid::missing("id"))?;
         if let Some(session) = self.opening {
-            let signed = fields.text_if_any("digest")?.and_then(|digest| beginning(&digest));
+            let signed =
+                fields.text_if_any("digest")?.and_then(|digest| Digest::parse(digest).ok());
             let name = format!("take {id} of session {session}");
             self.check_signed(place, &name, (session, signed), archive, found);
         }
@@ -104,7 +105,7 @@ impl Sessions {
         &mut self,
         place: Place,
         name: &str,
-        (session, signed): (u64, Option<u64>),
+        (session, signed): (u64, Option<Digest>),
         archive: &mut Archive,
         found: &mut Found,
     ) {
@@ -113,7 +114,7 @@ impl Sessions {
             found.fault(place, &format!("{name} was filed before, in session {other}"));
         }
         if let Some(session) = self.by_id.get_mut(&session)
-            && !session.filed.signed.insert(signed)
+            && !session.filed.digests.insert(signed)
         {
             found.fault(place, &format!("{name} was filed before, in this session"));
         }
@@ -127,12 +128,6 @@ impl Sessions {
             found.fault(place, &text);
         }
     }
-}
-
-/// The beginning of a digest; `None` if it has another form.
-fn beginning(digest: &str) -> Option<u64> {
-    let digits = digest.strip_prefix("sha256:")?.get(..16)?;
-    u64::from_str_radix(digits, 16).ok()
 }
 
 impl SessionReplay {
