@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use swarm_core::domain::{Confidence, Digest, Revision, Stance, Withheld};
+use swarm_core::domain::{Confidence, Revision, SealedTake, Stance, Withheld};
 use swarm_core::json::{Json, Object};
 use swarm_core::records::{Record, Unreadable};
 use swarm_core::{Invalid, MemberId, Session, SessionId, Take, TakeId, Timestamp};
@@ -36,7 +36,7 @@ pub enum ServedTake {
     /// A take whose write-up and memo address an operator withheld (API.md, 7.10).
     Withheld(Box<WithheldTake>),
     /// Only the fact that it was filed: its session is blind, and not opened yet (API.md, 5.8).
-    Sealed(UnopenedTake),
+    Sealed(SealedTake),
 }
 
 /// The public view of a take whose texts are withheld.
@@ -61,25 +61,6 @@ pub struct WithheldTake {
     /// When the texts were withheld, and why.
     #[serde(rename = "withheld")]
     pub mark: Withheld,
-}
-
-/// The public view of a sealed take.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct UnopenedTake {
-    /// The id.
-    pub id: TakeId,
-    /// The session it was filed in.
-    pub session_id: SessionId,
-    /// The author.
-    pub member_id: MemberId,
-    /// Its number among its member's takes in that session.
-    pub revision: Revision,
-    /// The time of the commit, by the service's clock.
-    pub filed_at: Timestamp,
-    /// Its seal: compare it with [`Salt::seal`](swarm_core::domain::Salt::seal) of the take and its salt.
-    pub sealed: Digest,
 }
 
 impl ServedTake {
@@ -109,7 +90,7 @@ impl ServedTake {
         let take = Json::Object(std::mem::take(fields));
         Ok(match is_withheld {
             true => Self::Withheld(Box::new(WithheldTake::deserialize(take)?)),
-            false => Self::Sealed(UnopenedTake::deserialize(take)?),
+            false => Self::Sealed(SealedTake::deserialize(take)?),
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
+use slab::Slab;
 use swarm_core::domain::Seq;
 use swarm_core::store::Result;
 use swarm_core::store::backend::engine::{Scan, Tables, TablesMut};
@@ -23,15 +24,17 @@ pub(crate) struct TenantTables {
     topics: BTreeMap<i64, Vec<usize>>,
 }
 
-/// The records of a table, by keys of bytes.
+/// The records of a table, each once, and where they are by keys of bytes.
 #[derive(Clone, Default)]
 struct TableRows {
-    rows: Rows,
+    rows: Slab<Row>,
+    by_key: Places,
     /// For each index: its columns, then the primary key.
-    indexes: Vec<Rows>,
+    indexes: Vec<Places>,
 }
 
-type Rows = BTreeMap<Box<[u8]>, Row>;
+/// The places of records among all of a table.
+type Places = BTreeMap<Box<[u8]>, usize>;
 
 impl TenantTables {
     /// Returns whether the tenant has no records other than transient ones.
@@ -58,8 +61,8 @@ impl TenantTables {
     fn table_mut(&mut self, table: &'static Table) -> &mut TableRows {
         let place = self.tables.iter().position(|(known, _)| *known == table);
         let place = place.unwrap_or_else(|| {
-            let indexes = vec![Rows::new(); table.indexes.len()];
-            self.tables.push((table, TableRows { rows: Rows::new(), indexes }));
+            let indexes = vec![Places::new(); table.indexes.len()];
+            self.tables.push((table, TableRows { indexes, ..TableRows::default() }));
             self.tables.len() - 1
         });
         #[expect(clippy::indexing_slicing, reason = "found or pushed above")]
@@ -68,22 +71,53 @@ impl TenantTables {
 }
 
 impl TableRows {
+    fn get(&self, key: &[Value]) -> Option<&Row> {
+        self.rows.get(*self.by_key.get(&*key_of(key))?)
+    }
+
     fn insert(&mut self, table: &'static Table, row: Row) {
-        for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
+        let entry = self.rows.vacant_entry();
+        let place = entry.key();
+        for (index, places) in table.indexes.iter().zip(&mut self.indexes) {
             if let Some(key) = row.index_key(table, index, &[]) {
-                rows.insert(key.into(), row.clone());
+                places.insert(key.into(), place);
             }
         }
-        self.rows.insert(key_of(row.key(table)).into(), row);
+        self.by_key.insert(key_of(row.key(table)).into(), place);
+        entry.insert(row);
+    }
+
+    /// Replaces the record with the key of `old` by what `change` makes of it, which has the same key.
+    fn change(&mut self, table: &'static Table, old: &Row, change: impl FnOnce(&Row) -> Row) {
+        let place = self.by_key.get(&*key_of(old.key(table))).copied();
+        let Some((place, row)) = place.and_then(|place| Some((place, self.rows.get_mut(place)?)))
+        else {
+            return;
+        };
+        let changed = change(row);
+        for (index, places) in table.indexes.iter().zip(&mut self.indexes) {
+            let differs = |column: &usize| row.columns.get(*column) != changed.columns.get(*column);
+            if index.columns.iter().any(differs) {
+                if let Some(key) = row.index_key(table, index, &[]) {
+                    places.remove(&*key);
+                }
+                if let Some(key) = changed.index_key(table, index, &[]) {
+                    places.insert(key.into(), place);
+                }
+            }
+        }
+        *row = changed;
     }
 
     fn remove(&mut self, table: &'static Table, row: &Row) {
-        for (index, rows) in table.indexes.iter().zip(&mut self.indexes) {
+        for (index, places) in table.indexes.iter().zip(&mut self.indexes) {
             if let Some(key) = row.index_key(table, index, &[]) {
-                rows.remove(&*key);
+                places.remove(&*key);
             }
         }
-        self.rows.remove(&*key_of(row.key(table)));
+        if let Some(place) = self.by_key.remove(&*key_of(row.key(table))) {
+            self.rows.try_remove(place);
+        }
     }
 }
 
@@ -107,19 +141,32 @@ impl Tables for TenantTables {
     }
 
     fn row(&self, table: &'static Table, key: &[Value], _: PartSet) -> Result<Option<Row>> {
-        Ok(self.table(table).and_then(|rows| rows.rows.get(&*key_of(key))).cloned())
+        Ok(self.table(table).and_then(|rows| rows.get(key)).cloned())
     }
 
     fn scan(&self, scan: &Scan<'_>, each: &mut dyn FnMut(Row) -> Result<bool>) -> Result<()> {
         let Some(table) = self.table(scan.table) else { return Ok(()) };
-        let rows = match scan.index {
+        let places = match scan.index {
             Some(index) => table.indexes.get(index),
-            None => Some(&table.rows),
+            None => Some(&table.by_key),
         };
-        let (Some(rows), Some(bounds)) = (rows, scan.bounds(Vec::new())) else { return Ok(()) };
-        let range = (Bound::Included(bounds.low()), Bound::Excluded(bounds.high()));
-        let found = rows.range::<[u8], _>(range).map(|(_, row)| row);
-        if scan.is_descending { pass(found.rev(), each) } else { pass(found, each) }
+        let (Some(places), Some(bounds)) = (places, scan.bounds(Vec::new())) else { return Ok(()) };
+        let (low, high) = (bounds.low(), bounds.high());
+        let row = |place: &usize| table.rows.get(*place);
+        // Each map is searched for one end of the range alone, because most ranges have few records.
+        if scan.is_descending {
+            let below = places.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(high))).rev();
+            pass(
+                below.take_while(|(key, _)| &***key >= low).filter_map(|(_, place)| row(place)),
+                each,
+            )
+        } else {
+            let above = places.range::<[u8], _>((Bound::Included(low), Bound::Unbounded));
+            pass(
+                above.take_while(|(key, _)| &***key < high).filter_map(|(_, place)| row(place)),
+                each,
+            )
+        }
     }
 
     fn sequence(&self, name: &str) -> Result<u64> {
@@ -162,7 +209,13 @@ impl TablesMut for TenantTables {
     }
 
     fn set(&mut self, table: &'static Table, old: &Row, column: usize, value: Value) -> Result<()> {
-        self.replace(table, old, old.with(column, &value))
+        self.table_mut(table).change(table, old, |row| row.with(column, &value));
+        Ok(())
+    }
+
+    fn replace(&mut self, table: &'static Table, old: &Row, row: Row) -> Result<()> {
+        self.table_mut(table).change(table, old, |_| row);
+        Ok(())
     }
 
     fn remove(&mut self, table: &'static Table, old: &Row) -> Result<()> {

@@ -89,7 +89,7 @@ pub use session_summary::SessionSummary;
 pub use snapshot::{
     BucketWeight, Consensus, Figures, Participation, Quorum, Quote, Snapshot, Stances,
 };
-pub use stored_take::{SealedTake, StoredTake};
+pub use stored_take::{SealedTake, StoredSealedTake, StoredTake};
 pub use subject::Subject;
 pub(crate) use take::ascending_sum;
 pub use take::{Confidence, Take, TakeDraft, TakeOnFile, Weight, Weights};

@@ -1,11 +1,11 @@
 //! Takes as a store reads them.
 //!
 //! While a session is sealed, nobody but the author is shown what its takes say, and how long a read takes must not tell how
-//! much that is. So a store keeps the seal beside what is sealed, and a [`SealedTake`] is read without it.
+//! much that is. So a store keeps the seal beside what is sealed, and a [`StoredSealedTake`] is read without it.
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Day, Digest, MemberId, PublicKey, Revision, Salt, SessionId, SubjectId, Take, TakeId, Timestamp,
@@ -17,11 +17,11 @@ pub enum StoredTake {
     /// The complete take, with texts that are withheld.
     Whole(Arc<Take>),
     /// Only what is known of a take of a session that is sealed.
-    Sealed(Arc<SealedTake>),
+    Sealed(Arc<StoredSealedTake>),
 }
 
-/// What the public sees of a sealed take, and what its entry in the log has.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What the public sees of a sealed take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 pub struct SealedTake {
@@ -37,34 +37,38 @@ pub struct SealedTake {
     pub filed_at: Timestamp,
     /// The seal: a digest of the 32 bytes of the salt, the canonical bytes, a zero byte and the 64 bytes of the signature.
     pub sealed: Digest,
+}
+
+/// What a store reads of a sealed take.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredSealedTake {
+    /// What the public sees of it.
+    pub shown: SealedTake,
     /// The day of its session.
-    #[serde(skip)]
     pub date: Day,
     /// The subject of its session.
-    #[serde(skip)]
     pub subject_id: SubjectId,
     /// The version of the session under which it was judged.
-    #[serde(skip)]
     pub session_version: u64,
     /// The key that verified it.
-    #[serde(skip)]
     pub public_key: PublicKey,
     /// The salt of the seal, with which a take can be compared with this one.
-    #[serde(skip)]
     pub salt: Salt,
 }
 
-impl SealedTake {
+impl StoredSealedTake {
     /// Returns what is known of a take while its session is sealed; `None` of one that was filed without a seal.
     pub fn of(take: &Take) -> Option<Self> {
         let draft = take.draft();
         Some(Self {
-            id: take.id,
-            session_id: take.session_id,
-            member_id: draft.member_id.clone(),
-            revision: take.revision,
-            filed_at: take.filed_at,
-            sealed: take.seal()?,
+            shown: SealedTake {
+                id: take.id,
+                session_id: take.session_id,
+                member_id: draft.member_id.clone(),
+                revision: take.revision,
+                filed_at: take.filed_at,
+                sealed: take.seal()?,
+            },
             date: draft.date,
             subject_id: draft.subject_id.clone(),
             session_version: take.session_version,
@@ -87,7 +91,7 @@ impl StoredTake {
     pub fn id(&self) -> TakeId {
         match self {
             Self::Whole(take) => take.id,
-            Self::Sealed(take) => take.id,
+            Self::Sealed(take) => take.shown.id,
         }
     }
 
@@ -95,7 +99,7 @@ impl StoredTake {
     pub fn session_id(&self) -> SessionId {
         match self {
             Self::Whole(take) => take.session_id,
-            Self::Sealed(take) => take.session_id,
+            Self::Sealed(take) => take.shown.session_id,
         }
     }
 
@@ -103,7 +107,7 @@ impl StoredTake {
     pub fn member_id(&self) -> &MemberId {
         match self {
             Self::Whole(take) => &take.draft().member_id,
-            Self::Sealed(take) => &take.member_id,
+            Self::Sealed(take) => &take.shown.member_id,
         }
     }
 
@@ -119,7 +123,7 @@ impl StoredTake {
     pub fn revision(&self) -> Revision {
         match self {
             Self::Whole(take) => take.revision,
-            Self::Sealed(take) => take.revision,
+            Self::Sealed(take) => take.shown.revision,
         }
     }
 
@@ -127,7 +131,7 @@ impl StoredTake {
     pub fn filed_at(&self) -> Timestamp {
         match self {
             Self::Whole(take) => take.filed_at,
-            Self::Sealed(take) => take.filed_at,
+            Self::Sealed(take) => take.shown.filed_at,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::domain::committee::CommitteeTake;
 use crate::domain::{
-    CommitteeTakeEntry, Digest, LogEntry, LogLine, LogRow, Logged, OpeningEntry, SealedTake,
+    CommitteeTakeEntry, Digest, LogEntry, LogLine, LogRow, Logged, OpeningEntry, StoredSealedTake,
     StoredTake, Take, TakeContent, TakeEntry,
 };
 
@@ -40,15 +40,16 @@ pub fn take_entry(take: &Take) -> TakeEntry {
     }
 }
 
-fn sealed_entry(take: &SealedTake) -> TakeEntry {
+fn sealed_entry(take: &StoredSealedTake) -> TakeEntry {
+    let StoredSealedTake { shown, session_version, public_key, .. } = take;
     TakeEntry {
-        id: take.id,
-        session_id: take.session_id,
-        session_version: take.session_version,
-        member_id: take.member_id.clone(),
-        revision: take.revision,
-        content: TakeContent::Sealed { sealed: take.sealed },
-        public_key: take.public_key.clone(),
+        id: shown.id,
+        session_id: shown.session_id,
+        session_version: *session_version,
+        member_id: shown.member_id.clone(),
+        revision: shown.revision,
+        content: TakeContent::Sealed { sealed: shown.sealed },
+        public_key: public_key.clone(),
     }
 }
 

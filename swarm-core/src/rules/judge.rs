@@ -114,7 +114,7 @@ fn is_same(filed: &StoredTake, submitted: &Signed<TakeDraft>) -> bool {
                 && filed.digest() == Digest::of_json(&submitted.payload)
         }
         // The seal is over both.
-        StoredTake::Sealed(filed) => filed.salt.seal(submitted) == filed.sealed,
+        StoredTake::Sealed(filed) => filed.salt.seal(submitted) == filed.shown.sealed,
     }
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use crate::domain::{
-    Day, Member, MemberId, Revision, SealedTake, SessionId, StoredTake, SubjectId, Take, TakeId,
-    TakeOnFile, Timestamp, Withheld,
+    Day, Member, MemberId, Revision, SealedTake, SessionId, StoredSealedTake, StoredTake,
+    SubjectId, Take, TakeId, TakeOnFile, Timestamp, Withheld,
 };
 
 /// What the public sees of a take.
@@ -19,7 +19,7 @@ pub enum PublicTake {
     /// The complete take; without its texts if they are withheld.
     Open(Arc<Take>),
     /// Only the fact that it was filed: its session is blind, and not opened yet.
-    Sealed(Arc<SealedTake>),
+    Sealed(Arc<StoredSealedTake>),
 }
 
 /// Returns whether the bearer of a token, this member, is shown a sealed take or memo of `author` that was filed at
@@ -66,7 +66,7 @@ impl PublicTake {
     pub fn id(&self) -> TakeId {
         match self {
             Self::Open(take) => take.id,
-            Self::Sealed(take) => take.id,
+            Self::Sealed(take) => take.shown.id,
         }
     }
 
@@ -74,7 +74,7 @@ impl PublicTake {
     pub fn session_id(&self) -> SessionId {
         match self {
             Self::Open(take) => take.session_id,
-            Self::Sealed(take) => take.session_id,
+            Self::Sealed(take) => take.shown.session_id,
         }
     }
 
@@ -82,7 +82,7 @@ impl PublicTake {
     pub fn member_id(&self) -> &MemberId {
         match self {
             Self::Open(take) => &take.draft().member_id,
-            Self::Sealed(take) => &take.member_id,
+            Self::Sealed(take) => &take.shown.member_id,
         }
     }
 
@@ -90,7 +90,7 @@ impl PublicTake {
     pub fn revision(&self) -> Revision {
         match self {
             Self::Open(take) => take.revision,
-            Self::Sealed(take) => take.revision,
+            Self::Sealed(take) => take.shown.revision,
         }
     }
 
@@ -98,7 +98,7 @@ impl PublicTake {
     pub fn filed_at(&self) -> Timestamp {
         match self {
             Self::Open(take) => take.filed_at,
-            Self::Sealed(take) => take.filed_at,
+            Self::Sealed(take) => take.shown.filed_at,
         }
     }
 
@@ -123,7 +123,7 @@ impl Serialize for PublicTake {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Open(take) => take.serialize(serializer),
-            Self::Sealed(take) => take.serialize(serializer),
+            Self::Sealed(take) => take.shown.serialize(serializer),
         }
     }
 }
@@ -135,7 +135,9 @@ impl Serialize for TakeOnFile<PublicTake> {
             PublicTake::Open(take) => {
                 TakeOnFile { take: Arc::clone(take), superseded_by }.serialize(serializer)
             }
-            PublicTake::Sealed(take) => Superseded { take, superseded_by }.serialize(serializer),
+            PublicTake::Sealed(take) => {
+                Superseded { take: &take.shown, superseded_by }.serialize(serializer)
+            }
         }
     }
 }

@@ -8,8 +8,8 @@ use super::retries::until_committed;
 use super::{Commit, Error, MAX_ACCEPTING, SubmitError, Tenant, log_rows};
 use crate::domain::{
     Actor, AttemptId, Attribution, LogEntry, LogLine, Logged, Member, MemberId, Note, Salt,
-    SealedTake, Seq, Session, SessionId, SessionState, SessionSummary, StoredTake, Take, TakeDraft,
-    TakeId, TakeOnFile, Timestamp,
+    SealedTake, Seq, Session, SessionId, SessionState, SessionSummary, StoredSealedTake,
+    StoredTake, Take, TakeDraft, TakeId, TakeOnFile, Timestamp,
 };
 use crate::proof::{Entropy, NoEntropy};
 use crate::rules::{
@@ -376,12 +376,13 @@ impl Tenant {
     }
 
     /// A sealed take as its author sees it.
-    async fn unsealed(&self, take: &SealedTake) -> Result<PublicTake, Error> {
-        let after = TakeId(take.id.0.saturating_sub(1));
-        let all = TakeQuery::all(take.session_id);
+    async fn unsealed(&self, take: &StoredSealedTake) -> Result<PublicTake, Error> {
+        let SealedTake { id, session_id, .. } = take.shown;
+        let after = TakeId(id.0.saturating_sub(1));
+        let all = TakeQuery::all(session_id);
         let query = TakeQuery { after, limit: 1, unsealed: true, ..all };
         let (_, found) = self.session_takes(&query).await?;
-        let found = found.iter().find(|found| found.id() == take.id);
+        let found = found.iter().find(|found| found.id() == id);
         Ok(found.map(PublicTake::of).ok_or(Refusal::NotFound(Resource::Take))?)
     }
 

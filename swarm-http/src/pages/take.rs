@@ -135,14 +135,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let day = format!("{}, {}", subject.1, times.day_text(shown.date()));
     let take = match shown {
         PublicTake::Open(take) => take,
-        PublicTake::Sealed(take) => {
+        PublicTake::Sealed(stored) => {
+            let take = &stored.shown;
             let title = format!("Take {}: {} on {}, sealed", take.id, who.name, subject.1);
             return Ok(html(
                 StatusCode::OK,
                 &SealedPage {
                     id: take.id.to_string(),
                     session: links::session(take.session_id),
-                    date: times.day(take.date),
+                    date: times.day(stored.date),
                     when: times.time(take.filed_at),
                     sealed: take.sealed.to_string(),
                     frame: Frame::new(site, title, links::take(take.id))

@@ -173,7 +173,7 @@ impl LogChecks {
         match &row.logged {
             Logged::Take(StoredTake::Whole(take)) => self.take(take, row, line, facts),
             Logged::Take(StoredTake::Sealed(take)) => {
-                Err(format!("take {} is without what it says", take.id))
+                Err(format!("take {} is without what it says", take.shown.id))
             }
             Logged::CommitteeTake(take) => submission(take, row.at, facts),
             Logged::TakeMark(session, entry) => take_mark(*session, entry, (row.at, line), facts),

@@ -9,7 +9,8 @@ use super::{Answers, Change, Made, Records, unexpected};
 use crate::domain::json::Json;
 use crate::domain::{
     AttemptId, Day, Digest, LogEntry, MemberId, Note, Revision, SealedTake, SessionId, Signed,
-    StoredTake, SubjectId, Take, TakeDraft, TakeId, TakeOnFile, TextDigests, Timestamp, Withheld,
+    StoredSealedTake, StoredTake, SubjectId, Take, TakeDraft, TakeId, TakeOnFile, TextDigests,
+    Timestamp, Withheld,
 };
 use crate::proof::canonical;
 use crate::records::{TakeProof, Unreadable, proof_text, public_key, read_proof};
@@ -511,7 +512,7 @@ pub(super) fn read(row: &Row) -> Outcome<StoredTake> {
 }
 
 /// Reads what is known of a sealed take. What it says is not touched.
-fn sealed(row: &Row) -> Outcome<SealedTake> {
+fn sealed(row: &Row) -> Outcome<StoredSealedTake> {
     let seal = row.columns.get(takes::SEAL).and_then(Value::bytes);
     let seal = seal.and_then(|seal| seal.try_into().ok());
     let seal = seal.ok_or_else(|| Unreadable::new("a seal is no digest"))?;
@@ -529,13 +530,15 @@ fn sealed(row: &Row) -> Outcome<SealedTake> {
             (key, session_version, salt, read_about(&part(row, takes::ABOUT)?)?)
         }
     };
-    Ok(SealedTake {
-        id: TakeId(number(row, takes::ID)?),
-        session_id: SessionId(number(row, takes::SESSION)?),
-        member_id: MemberId::parse(text(row, takes::MEMBER)?)?,
-        revision: revision(row)?,
-        filed_at: time(row, takes::FILED_AT)?,
-        sealed: Digest::from_bytes(seal),
+    Ok(StoredSealedTake {
+        shown: SealedTake {
+            id: TakeId(number(row, takes::ID)?),
+            session_id: SessionId(number(row, takes::SESSION)?),
+            member_id: MemberId::parse(text(row, takes::MEMBER)?)?,
+            revision: revision(row)?,
+            filed_at: time(row, takes::FILED_AT)?,
+            sealed: Digest::from_bytes(seal),
+        },
         date,
         subject_id,
         session_version,

@@ -351,7 +351,7 @@ impl Restoring {
                 Some((&takes::TABLE, take.id.0))
             }
             Logged::Take(StoredTake::Sealed(take)) => {
-                let why = format!("a dump has take {} without what it says", take.id);
+                let why = format!("a dump has take {} without what it says", take.shown.id);
                 return Err(StoreError::corrupt("restore", why));
             }
             Logged::CommitteeTake(take) => {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    AttemptId, Body, Confidence, Revision, Salt, SealedTake, SessionDraft, SessionState,
+    AttemptId, Body, Confidence, Revision, Salt, SessionDraft, SessionState, StoredSealedTake,
     StoredTake, TakeDraft,
 };
 use swarm_core::proof::canonical;
@@ -121,7 +121,7 @@ fn conflict_names_only_the_replayed_take() {
         [(same.clone(), Some(TakeId(5))), (other_words, None), (resigned, None), (forged, None)]
     {
         let sealed = Take { salt: Some(Salt([8; 32])), ..Take::clone(&spent) };
-        let sealed = StoredTake::Sealed(Arc::new(SealedTake::of(&sealed).unwrap()));
+        let sealed = StoredTake::Sealed(Arc::new(StoredSealedTake::of(&sealed).unwrap()));
         for spent in [spent.into(), sealed] {
             let facts = Basis { spent: Some(spent), ..facts(session()) };
             let rejection = judged(&facts, &sent).unwrap_err();

@@ -11,8 +11,8 @@ use crate::{Author, FIRST, SALT, TestTenant, session_draft};
 use swarm_core::Submission;
 use swarm_core::domain::SessionState::{Aggregated, WindowClosed};
 use swarm_core::domain::{
-    Attribution, LogEntry, LogRow, Logged, SealedTake, Seq, Session, SessionAct, SessionDraft,
-    SessionId, StoredTake, Take, TakeId, TakeOnFile,
+    Attribution, LogEntry, LogRow, Logged, Seq, Session, SessionAct, SessionDraft, SessionId,
+    StoredSealedTake, StoredTake, Take, TakeId, TakeOnFile,
 };
 use swarm_core::proof::opening_entry;
 use swarm_core::rules::advance;
@@ -30,7 +30,7 @@ pub async fn sealed_take_round_trips(tenants: Store) {
     expect_eq!(take.salt, Some(SALT));
     expect_eq!(tenant.file(&filing).await, Filed::Filed(Arc::clone(&take), None), "sent again");
     expect_eq!(tenant.takes(session.id).await, [Arc::clone(&take)], "whole");
-    let sealed = StoredTake::Sealed(Arc::new(SealedTake::of(&take).unwrap()));
+    let sealed = StoredTake::Sealed(Arc::new(StoredSealedTake::of(&take).unwrap()));
     let beside = tenant.filed(&tenant.author("grace").await, &session, "1").await.id;
     expect_read(&tenant, (&ada, &submission), beside, &sealed).await;
     expect_eq!(tenant.save_session(&closing(&tenant, session.id).await).await, Saved::Saved);
