@@ -21,6 +21,8 @@ impl Authorities {
     /// [`InvalidAuthorities`] if it is not PEM, or contains no certificate.
     pub fn from_pem(pem: &[u8]) -> Result<Self, InvalidAuthorities> {
         let mut certificates = Vec::new();
+        // Some editors write a byte order mark before the text.
+        let pem = pem.strip_prefix("\u{feff}".as_bytes()).unwrap_or(pem);
         for item in parse_pem(pem) {
             if let PemItem::Certificate(certificate) = item.map_err(|_| InvalidAuthorities)? {
                 certificates.push(certificate);

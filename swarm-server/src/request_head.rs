@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue, TRANSFER_ENCODING};
-use http::{HeaderMap, Request, Response, Version};
+use http::{HeaderMap, Method, Request, Response, Version};
 use swarm_core::wire::{self, RequestError};
 use swarm_http::Host;
 
@@ -13,7 +13,7 @@ pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestE
     let mut hosts = request.headers().get_all(HOST).iter();
     let named = match hosts.next() {
         Some(named) => named,
-        None if is_probe(request) => return Ok(()),
+        None if is_probe(request) => return take_host(request),
         None => return Err(RequestError::MissingHost),
     };
     if request.uri().path_and_query().is_none() {
@@ -23,6 +23,11 @@ pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestE
     if hosts.next().is_some() || (Host::parse(named).is_none() && !is_empty_of_probe) {
         return Err(RequestError::InvalidHost);
     }
+    take_host(request)
+}
+
+/// Takes the host from an absolute target.
+fn take_host<B>(request: &mut Request<B>) -> Result<(), RequestError> {
     if let Some(target) = request.uri().authority() {
         let target = Host::parse(target.as_str()).ok_or(RequestError::InvalidHost)?;
         let target = HeaderValue::try_from(target.as_str());
@@ -32,15 +37,15 @@ pub(crate) fn normalize_host<B>(request: &mut Request<B>) -> Result<(), RequestE
 }
 
 /// Whether a request is what load balancers send by default to learn of the health of a server: in HTTP/1.0, which has
-/// no Host, to a path that is the same on every host.
+/// no Host.
 fn is_probe<B>(request: &Request<B>) -> bool {
     request.version() == Version::HTTP_10 && is_for_server(request)
 }
 
-/// Whether a request without a host in its target is for a path that is the same on every host.
+/// Whether a request is answered alike on every host: one to a path of the server, or for the options of any path.
 fn is_for_server<B>(request: &Request<B>) -> bool {
-    request.uri().authority().is_none()
-        && matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics")
+    matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics")
+        || request.method() == Method::OPTIONS
 }
 
 /// Refuses a body with several transfer encodings or one other than chunked, because a proxy might see a

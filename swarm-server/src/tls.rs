@@ -31,11 +31,11 @@ pub struct TlsCertificate(Arc<Current>);
 #[non_exhaustive]
 pub enum TlsError {
     /// The chain is not PEM, or contains no certificate.
-    #[error("no certificate in PEM form")]
-    Certificate(#[source] pem::Error),
+    #[error("no certificate in PEM form: {0}")]
+    Certificate(PemFault),
     /// The key is not PEM, or contains no private key.
-    #[error("no private key in PEM form")]
-    Key(#[source] pem::Error),
+    #[error("no private key in PEM form: {0}")]
+    Key(PemFault),
     /// The program has installed no cryptography provider in rustls, and the feature `ring` is off.
     #[error("rustls has no cryptography provider: install one, or enable the feature ring")]
     Provider,
@@ -45,6 +45,33 @@ pub enum TlsError {
     /// rustls rejects the pair, for example because the key belongs to another certificate.
     #[error("certificate and key cannot be used together: {0}")]
     Pair(rustls::Error),
+}
+
+/// What is wrong with a PEM file. The text has nothing of the file, which may be a private key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PemFault {
+    /// It has no section of the kind that is needed.
+    #[error("it has no such section")]
+    Nothing,
+    /// A line that begins or ends a section is incomplete, as in a file whose line ends became spaces, or a backslash and an n.
+    #[error("a section does not begin and end with lines of its own")]
+    Lines,
+    /// What is in a section is not base64.
+    #[error("a section is not base64")]
+    Base64,
+}
+
+impl From<pem::Error> for PemFault {
+    fn from(error: pem::Error) -> Self {
+        match error {
+            pem::Error::MissingSectionEnd { .. } | pem::Error::IllegalSectionStart { .. } => {
+                Self::Lines
+            }
+            pem::Error::Base64Decode(_) => Self::Base64,
+            _ => Self::Nothing,
+        }
+    }
 }
 
 impl TlsCertificate {
@@ -93,15 +120,21 @@ impl fmt::Debug for TlsCertificate {
 }
 
 fn certified(chain: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, TlsError> {
-    let chain: Vec<_> = CertificateDer::pem_slice_iter(chain)
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(without_mark(chain))
         .collect::<Result<_, _>>()
-        .map_err(TlsError::Certificate)?;
+        .map_err(|error| TlsError::Certificate(PemFault::from(error)))?;
     if chain.is_empty() {
-        return Err(TlsError::Certificate(pem::Error::NoItemsFound));
+        return Err(TlsError::Certificate(PemFault::Nothing));
     }
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Key)?;
+    let key = PrivateKeyDer::from_pem_slice(without_mark(key))
+        .map_err(|error| TlsError::Key(PemFault::from(error)))?;
     let provider = provider()?;
     CertifiedKey::from_der(chain, key, &provider).map(Arc::new).map_err(TlsError::Pair)
+}
+
+/// Returns the text without the byte order mark that some editors write before it.
+fn without_mark(pem: &[u8]) -> &[u8] {
+    pem.strip_prefix("\u{feff}".as_bytes()).unwrap_or(pem)
 }
 
 /// The provider that the program has installed, else ring, if it is built in. None is installed here: the program around may

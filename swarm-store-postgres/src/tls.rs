@@ -58,11 +58,14 @@ fn authorities(
     let mut roots = RootCertStore::empty();
     match tls.root_certificate.as_deref() {
         Some(file) if file != Path::new("system") => {
-            let unreadable = |error: rustls::pki_types::pem::Error| {
+            let unreadable = |error: &dyn std::fmt::Display| {
                 Failure::misconfigured(format!("sslrootcert cannot be read: {error}"))
             };
-            for certificate in CertificateDer::pem_file_iter(file).map_err(unreadable)? {
-                let added = roots.add(certificate.map_err(unreadable)?);
+            let pem = std::fs::read(file).map_err(|error| unreadable(&error))?;
+            // Some editors write a byte order mark before the text.
+            let pem = pem.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&pem);
+            for certificate in CertificateDer::pem_slice_iter(pem) {
+                let added = roots.add(certificate.map_err(|error| unreadable(&error))?);
                 added.map_err(|error| Failure::misconfigured(format!("sslrootcert: {error}")))?;
             }
         }

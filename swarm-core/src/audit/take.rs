@@ -41,7 +41,7 @@ pub fn audit_take(
         faults,
         format!("take {} of session {}", take.id, take.session_id),
     );
-    check_author(&take, member_key, &mut report);
+    check_author(&take, proof, member_key, &mut report);
     let (seq, at) = (Seq(proof.index.saturating_add(1)), take.filed_at);
     let entry = take_entry(&take);
     let mut versions = proof.session_version().into_iter().chain(SOUGHT_VERSIONS);
@@ -52,7 +52,14 @@ pub fn audit_take(
     let fault =
         (!is_proven).then(|| format!("the take is not entry {seq} in the tree of the checkpoint"));
     let holds = format!("it is entry {seq}, filed {at}, as revision {}", take.revision.get());
-    report.conclude(Check::Inclusion, fault.into_iter().collect::<Faults>(), holds);
+    if fault.is_some() && is_unknown(&take, proof) {
+        let text = format!(
+            "that it is entry {seq}: the proof is older than the mark, and does not say the digest of the entry"
+        );
+        report.unproven(Check::Inclusion, text);
+    } else {
+        report.conclude(Check::Inclusion, fault.into_iter().collect::<Faults>(), holds);
+    }
     check_note(&proof.checkpoint, Some(key), None, &mut report);
     if member_key.is_none() {
         report.unproven(Check::Identity, IDENTITY);
@@ -61,18 +68,29 @@ pub fn audit_take(
     report.into_findings()
 }
 
-fn check_author(take: &Take, member_key: Option<&PublicKey>, report: &mut Report) {
+/// Returns whether neither the take nor the proof says what was signed, since its texts are withheld.
+fn is_unknown(take: &Take, proof: &TlogProof) -> bool {
+    !take.has_texts() && proof.digest().is_none() && take.salt.is_none()
+}
+
+fn check_author(
+    take: &Take,
+    proof: &TlogProof,
+    member_key: Option<&PublicKey>,
+    report: &mut Report,
+) {
     let (member, key) = (printable(take.draft().member_id.as_str()), &take.public_key);
     let mut faults = Vec::new();
     if member_key.is_some_and(|named| named != key) {
         faults.push(format!("the take names the key {key}, not the one given"));
     } else if let (Some(mark), false) = (&take.withheld, take.has_texts()) {
         report.notable(Check::Withheld, vec![told(mark)]);
-        let digest = take.digest();
-        let text = format!(
-            "that {key} of {member} signed it: only the digest of its entry, {digest}, is known"
-        );
-        return report.unproven(Check::Signature, text);
+        let known = match proof.digest() {
+            Some(digest) => format!("only the digest of its entry, {digest}, is known"),
+            None => "its texts are not known".to_owned(),
+        };
+        return report
+            .unproven(Check::Signature, format!("that {key} of {member} signed it: {known}"));
     } else if verify(&take.signed, key).is_none() {
         faults.push(format!("the key {key} of {member} did not sign these fields"));
     }

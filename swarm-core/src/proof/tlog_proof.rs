@@ -71,6 +71,13 @@ impl TlogProof {
         Digest::parse(self.extra_words()?.1?).ok()
     }
 
+    /// Returns the proof with this digest of the canonical bytes, which somebody knows who has the texts.
+    #[must_use]
+    pub fn with_digest(self, digest: Digest) -> Self {
+        let version = self.extra_words().map(|(version, _)| version).unwrap_or_default();
+        Self { extra: Some(format!("{version} {digest}").into_bytes()), ..self }
+    }
+
     fn extra_words(&self) -> Option<(&str, Option<&str>)> {
         let text = std::str::from_utf8(self.extra.as_deref()?).ok()?;
         Some(match text.split_once(' ') {

@@ -115,6 +115,12 @@ pub fn missing(session: &Session, has_filed: impl Fn(&MemberId) -> bool) -> Vec<
     expected.filter(|member| !has_filed(member)).collect()
 }
 
+/// Returns how many of these authors, each of whom is named once, count as members that have filed: with a roster those that
+/// it expects, who are the others of [`missing`].
+pub fn filed<'a>(session: &Session, authors: impl IntoIterator<Item = &'a MemberId>) -> usize {
+    authors.into_iter().filter(|author| session.expects(author)).count()
+}
+
 /// A change of a session.
 #[derive(Debug)]
 pub struct ChangedSession<'a> {

@@ -50,7 +50,7 @@ pub use analysis::{
 pub use body_shape::shape_fault;
 pub use brief::BriefFacts;
 pub use cautions::{
-    Caution, CautionCode, ChangedSession, acceptance, erasure, missing, replaced_credential,
+    Caution, CautionCode, ChangedSession, acceptance, erasure, filed, missing, replaced_credential,
 };
 pub use challenge::{
     CHALLENGE_MILLIS, ChallengeBucket, ChallengeOffer, ChallengeSlot, ProvenChallenge,

@@ -127,7 +127,11 @@ pub fn end_window(
     let by = Attribution::from(by.by.clone());
     change.acts.push(log::session_changed(SessionAct::State, &change.session, &by));
     let change = SessionChange { none_filed_after: Some(deadline), ..change };
-    Ok(change.before_sealed_takes(record))
+    // A first deadline takes nothing away from anybody who read the terms.
+    Ok(match record.window_closes_at {
+        Some(_) => change.before_sealed_takes(record),
+        None => change,
+    })
 }
 
 /// Voids an aggregated session, because of what the note says: it counts for nothing from then on.

@@ -68,14 +68,16 @@ impl Tenant {
             }
             names.read(self, &session.subject_id).await?;
             let name = names.of(&session.subject_id);
+            let what = match takes_may_come(session.window_closes_at, now) {
+                false => "the outcome is due and not recorded",
+                // It was published without a deadline, or with one that is ahead.
+                true => "the outcome is due, and is recorded once the deadline has passed",
+            };
             due.push(AgendaItem {
                 at,
                 session_id: Some(session.id),
                 subject_id: Some(session.subject_id.clone()),
-                ..AgendaItem::new(
-                    AgendaCode::Outcome,
-                    format!("{name}, {}: the outcome is due and not recorded", session.date),
-                )
+                ..AgendaItem::new(AgendaCode::Outcome, format!("{name}, {}: {what}", session.date))
             });
         }
         Ok(due)

@@ -138,7 +138,7 @@ fn session_status(
         subject_id: session.subject_id.clone(),
         state: session.state,
         window_closes_at: session.window_closes_at,
-        filed: filed.len(),
+        filed: rules::filed(session, filed),
         expected: session.roster.as_ref().map(|roster| roster.expected().count()),
         missing: missing(session, filed).map(named).collect(),
         next: rules::next_step(schedule, session, now),

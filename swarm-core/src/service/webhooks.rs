@@ -287,13 +287,14 @@ impl Tenant {
     ) -> Result<DeliveryDraft, Error> {
         let found = self.store.session_authors(session.id).await?;
         let authors = found.map(|found| found.authors).unwrap_or_default();
-        let filed: HashSet<_> = authors.iter().collect();
-        let missing = rules::missing(session, |member| filed.contains(member));
+        let has_filed: HashSet<_> = authors.iter().collect();
+        let missing = rules::missing(session, |member| has_filed.contains(member));
         let missing = missing.into_iter().cloned().collect();
         let names = self.members_among(missing).await?;
         let missing: Vec<_> =
             names.iter().map(|member| (member.id.clone(), member.name.clone())).collect();
-        Ok(rules::closing_delivery(&settings.url, session, filed.len(), &missing, now))
+        let filed = rules::filed(session, &authors);
+        Ok(rules::closing_delivery(&settings.url, session, filed, &missing, now))
     }
 
     /// Adds a notice, unless it was added before or no webhook wants it.

@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode};
 use std::fmt::Write as _;
 
 use swarm_core::domain::{STANCES, SessionSummary, SubjectId};
-use swarm_core::json;
+use swarm_core::json::{self, is_unprintable};
 use swarm_core::rules::{Counting, PublicTake, dissent, distance_from_others};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, Refusal};
@@ -343,14 +343,10 @@ fn may_be_formula(text: &str) -> bool {
 
 /// Whether a character is a control character, white space, or shown as nothing.
 fn is_blank(character: char) -> bool {
-    let is_ignorable = matches!(
-        character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}'
-    );
-    is_ignorable || character.is_control() || character.is_whitespace()
+    is_unprintable(character)
+        || character.is_control()
+        || character.is_whitespace()
+        || matches!(character, '\u{2800}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]
@@ -392,6 +388,10 @@ mod tests {
                 "\u{2060}",
                 "\u{ad}",
                 "\u{fe0f}",
+                "\u{2800}",
+                "\u{1d173}",
+                "\u{1bca0}",
+                "\u{e0020}",
                 "\0\u{feff} \u{200b}",
             ] {
                 let text = format!("{blank}{sign}1+1");

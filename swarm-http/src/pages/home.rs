@@ -195,7 +195,8 @@ fn open_session(
     times: TimeFormatter,
 ) -> OpenSession {
     let expected = session.roster.as_ref().map(|roster| roster.expected().count());
-    let filed = match (expected, takes.len()) {
+    let filed = rules::filed(session, takes.iter().map(PublicTake::member_id));
+    let filed = match (expected, filed) {
         (Some(expected), count) => format!("{count} of {expected} filed"),
         (None, 0) => "no takes yet".to_owned(),
         (None, 1) => "1 member filed".to_owned(),

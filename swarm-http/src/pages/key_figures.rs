@@ -2,7 +2,7 @@
 
 use swarm_core::Session;
 use swarm_core::domain::{Consensus, Figures};
-use swarm_core::rules::{PublicTake, Stage};
+use swarm_core::rules::{self, PublicTake, Stage};
 
 use super::markup::Markup;
 use super::result::ResultView;
@@ -58,7 +58,8 @@ impl KeyFigures {
         let stage = stage_text::stage_of(&session.summary(), times);
         let takes_count = stage.takes_count();
         let filed = if takes_count { "have filed" } else { "filed" };
-        let mut rest = vec![(filed.to_owned(), Markup::text(&of(latest.len(), expected)))];
+        let counted = rules::filed(session, latest.iter().map(PublicTake::member_id));
+        let mut rest = vec![(filed.to_owned(), Markup::text(&of(counted, expected)))];
         if let Some(quorum) = session.quorum {
             rest.push(("needed for the quorum".to_owned(), Markup::text(&quorum.to_string())));
         }

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter, Result, Write as _};
 
 use askama::filters::HtmlSafe;
+use swarm_core::json::is_unprintable;
 
 /// HTML whose text parts are already escaped. Templates insert it unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,12 +91,7 @@ pub(crate) fn named(name: &str, other: &str) -> String {
 
 /// Whether a character alone is invisible: spaces, format characters, variation selectors, fillers.
 fn is_invisible(letter: char) -> bool {
-    letter.is_whitespace()
-        || matches!(letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+    letter.is_whitespace() || letter == '\u{2800}' || is_unprintable(letter)
 }
 
 /// Returns whether a character alone has no shape: controls and marks, but not spaces.

@@ -78,7 +78,7 @@ async fn answer(
     page: &impl AsyncHandler<RequestContext>,
     request: RequestContext,
 ) -> Reply {
-    let mut answer = if prefers_json(accept(&request.headers)) {
+    let mut answer = if prefers_json(&accept(&request.headers)) {
         record.answer(request).await.unwrap_or_else(ApiError::into_answer)
     } else {
         let site = SiteContext::of(&request);
@@ -126,7 +126,7 @@ fn prefers_json(accept: &str) -> bool {
 /// Whether an `Accept` header prefers HTML to JSON. A client without a preference gets JSON.
 pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let accept = accept(headers);
-    preference(accept, "text", "html") > preference(accept, "application", "json")
+    preference(&accept, "text", "html") > preference(&accept, "application", "json")
 }
 
 #[cfg(test)]
@@ -134,6 +134,16 @@ mod tests {
     use http::header::ACCEPT;
 
     use super::*;
+
+    #[test]
+    fn lines_of_accept_are_one_list() {
+        let mut headers = HeaderMap::new();
+        headers.append(ACCEPT, HeaderValue::from_static("*/*"));
+        headers.append(ACCEPT, HeaderValue::from_static("application/json"));
+        assert!(prefers_json(&accept(&headers)));
+        headers.append(ACCEPT, HeaderValue::from_static("text/html"));
+        assert!(!prefers_json(&accept(&headers)));
+    }
 
     #[test]
     fn accept_selects_html_or_json() {

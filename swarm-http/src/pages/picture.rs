@@ -5,7 +5,7 @@
 use http::StatusCode;
 use swarm_core::Session;
 use swarm_core::domain::{Figures, Method, SessionState};
-use swarm_core::rules::{PublicTake, RankedPosition, resolve};
+use swarm_core::rules::{self, PublicTake, RankedPosition, resolve};
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Rect, Transform};
 
 use super::charts::{Counts, STANCES, signed, tone_of};
@@ -117,13 +117,14 @@ impl Card {
             }
         };
         let figures = snapshot.map(|snapshot| &snapshot.figures);
+        let filed = rules::filed(session, latest.iter().map(PublicTake::member_id));
         let day = TimeFormatter::whole_day(session.date);
         Self {
             desk,
             subject,
             day: format!("{day} · {}", stage(session)),
             figure: Figure::of(session, figures),
-            lines: lines(session, figures, latest.len()),
+            lines: lines(session, figures, filed),
             empty: match (latest.is_empty(), session.is_sealed()) {
                 (true, _) => "no takes yet",
                 (false, true) => "",

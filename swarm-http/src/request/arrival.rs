@@ -21,7 +21,11 @@ pub(crate) struct Arrival {
 
 impl Arrival {
     /// Finds the tenant of a request.
-    pub(crate) fn of(site: &Site, head: RequestHead) -> Self {
+    pub(crate) fn of(site: &Site, mut head: RequestHead) -> Self {
+        // The target of OPTIONS that is for no path.
+        if head.path == "*" {
+            "/".clone_into(&mut head.path);
+        }
         let origin = Origin::of(head.host.clone(), &head.headers, site.origins);
         let RequestHead { path, headers, extensions, .. } = &head;
         let served = site.find(&TenantRequest::new(origin.host(), path, headers, extensions));

@@ -219,5 +219,6 @@ pub(crate) fn hint(access: Access, headers: &HeaderMap) -> Option<String> {
 /// The hint for the bearer token of a request, if it cannot be a token. Quotes nothing, like [`hint`].
 pub(crate) fn token_hint(access: Access, headers: &HeaderMap) -> Option<String> {
     let token = if access == Access::Member { bearer(headers)? } else { return None };
-    surplus(token).map(|fault| format!("Authorization: must be Bearer <token>, {fault}"))
+    let fault = surplus(token, "has the word Bearer twice");
+    fault.map(|fault| format!("Authorization: must be Bearer <token>, {fault}"))
 }

@@ -234,10 +234,12 @@ where
     S: Stream<Item = Result<B, E>>,
     B: Buf,
 {
-    if arrival.served.is_none() && endpoint.needs_tenant() {
+    let head = &arrival.head;
+    let is_unknown = arrival.served.is_none() && endpoint.needs_tenant();
+    // Probes of load balancers ask for the options without a host.
+    if is_unknown && !(head.method == Method::OPTIONS && head.host.is_none()) {
         return Err(no_tenant(site, &arrival.origin));
     }
-    let head = &arrival.head;
     if head.method == Method::OPTIONS {
         return Ok(caching::preflight(endpoint.allow(), endpoint.cross_origin()));
     }

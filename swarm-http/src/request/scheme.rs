@@ -44,16 +44,18 @@ pub(super) const OPERATOR: Scheme = Scheme {
     hint: |headers| {
         let place = "X-Admin-Token: must be the token of an operator";
         let sent = single_header(headers, ADMIN_TOKEN).map(HeaderValue::as_bytes);
-        let fault = absence(headers, ADMIN_TOKEN).or_else(|| surplus(sent?));
+        let fault = absence(headers, ADMIN_TOKEN);
+        let fault = fault.or_else(|| surplus(sent?, "has the word Bearer before the token"));
         fault.map(|fault| format!("{place}, {fault}"))
     },
 };
 
-/// What a token has besides itself, because of how it was copied or read from a file.
-pub(super) fn surplus(token: &[u8]) -> Option<&'static str> {
+/// What a token has besides itself, because of how it was copied or read from a file. `bearer` is what is wrong if it begins with
+/// that word.
+pub(super) fn surplus(token: &[u8], bearer: &'static str) -> Option<&'static str> {
     let is_quote = |byte: Option<&u8>| matches!(byte, Some(b'"' | b'\'' | b'<' | b'>' | b'`'));
     if token.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"bearer ")) {
-        return Some("has the word Bearer twice");
+        return Some(bearer);
     }
     if token.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
         return Some(

@@ -1,5 +1,7 @@
 //! The `Accept` header.
 
+use std::borrow::Cow;
+
 use http::HeaderMap;
 use http::header::ACCEPT;
 
@@ -35,9 +37,11 @@ pub(crate) fn preference(accept: &str, kind: &str, subtype: &str) -> Preference 
         .unwrap_or((0.0, 0))
 }
 
-/// The value of the `Accept` header; empty if there is none.
-pub(crate) fn accept(headers: &HeaderMap) -> &str {
-    headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default()
+/// The value of the `Accept` header, of several the list of all; empty if there is none.
+pub(crate) fn accept(headers: &HeaderMap) -> Cow<'_, str> {
+    let mut lines = headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let first = lines.next().unwrap_or_default();
+    lines.fold(Cow::Borrowed(first), |all, line| Cow::Owned(format!("{all},{line}")))
 }
 
 /// Whether an `Accept` header names `application/problem+json` and wants neither JSON nor HTML more. A range that

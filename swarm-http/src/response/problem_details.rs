@@ -40,7 +40,7 @@ pub(crate) struct ErrorForm {
 impl ErrorForm {
     /// The form that the `Accept` header of a request selects.
     pub(crate) fn of(headers: &HeaderMap, origin: impl FnOnce() -> String) -> Self {
-        Self { origin: prefers_problem(accept(headers)).then(origin) }
+        Self { origin: prefers_problem(&accept(headers)).then(origin) }
     }
 
     /// The answer in this form. Anything but an error stays as it is.

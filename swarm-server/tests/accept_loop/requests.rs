@@ -14,6 +14,10 @@ async fn host_is_required_exactly_once() {
         // A probe of a load balancer reaches the service, which has no such path here.
         ("GET /healthz HTTP/1.0\r\n", 404, ""),
         ("HEAD /readyz HTTP/1.0\r\n", 404, ""),
+        ("GET http://a/healthz HTTP/1.0\r\n", 404, ""),
+        ("GET http://a/healthz HTTP/1.1\r\nHost:\r\n", 404, ""),
+        ("GET http://a@b/healthz HTTP/1.0\r\n", 400, r#"{"error":"invalid host"}"#),
+        ("OPTIONS / HTTP/1.0\r\n", 404, ""),
         ("GET /metrics HTTP/1.0\r\nHost:\r\n", 404, ""),
         ("GET /metrics HTTP/1.1\r\nHost: \r\n", 404, ""),
         ("GET /metrics HTTP/1.1\r\nHost: a b\r\n", 400, r#"{"error":"invalid host"}"#),

@@ -29,7 +29,8 @@ fn swarm_verify_finds_what_was_tampered_with() {
     for case in cases() {
         let file = folder().join(case["file"].as_str().unwrap());
         let (file, key) = (file.to_str().unwrap(), case["key"].as_str().unwrap());
-        let (status, said) = verify(&[file, "--key", key]);
+        // As it was copied out of a file of Windows.
+        let (status, said) = verify(&[file, "--key", &format!("\u{feff}{key}\r\n")]);
         let failing = said.lines().filter_map(|line| line.strip_prefix("fails: "));
         let failing: BTreeSet<_> = failing.filter_map(|line| line.split(':').next()).collect();
         let expected: BTreeSet<_> =
@@ -73,6 +74,18 @@ fn what_is_no_bundle_cannot_be_read() {
         let file = folder.path().join(name);
         std::fs::write(&file, text).unwrap();
         assert_eq!(verify(&[file.to_str().unwrap()]).0, Some(2), "{name}");
+    }
+    for (name, bytes, status) in [
+        ("mark", format!("\u{feff}{text}").into_bytes(), 0),
+        ("utf-16", text.encode_utf16().flat_map(u16::to_le_bytes).collect(), 2),
+    ] {
+        let file = folder.path().join(name);
+        let bytes = if status == 0 { bytes } else { [vec![0xff, 0xfe], bytes].concat() };
+        std::fs::write(&file, bytes).unwrap();
+        let output = swarm(&["verify", file.to_str().unwrap()], &[]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{name}: {said}");
+        assert_eq!(said.contains("is in UTF-16"), status == 2, "{name}: {said}");
     }
     let whole = self::folder().join("valid-open.json");
     let whole = whole.to_str().unwrap();

@@ -41,11 +41,14 @@ fn verdicts(user: &User, code: i32) -> Vec<(String, String)> {
 }
 
 fn convened(blind: bool) -> (Program, User) {
+    convened_with(if blind { "--closes +3h --blind" } else { "--closes +3h" })
+}
+
+fn convened_with(flags: &str) -> (Program, User) {
     let (program, user) = desk();
     user.admin("subject put aurora.json").ok();
     joined(&user);
-    let flag = if blind { " --blind" } else { "" };
-    user.admin(&format!("session convene --subject aurora --closes +3h{flag}")).ok();
+    user.admin(&format!("session convene --subject aurora {flags}")).ok();
     (program, user)
 }
 
@@ -80,6 +83,49 @@ fn take_is_kept_with_its_receipt_and_later_its_proof() {
         assert_eq!((verdicts.len(), kept(&user).len()), (2, 2));
         assert!(verdicts.iter().all(|(verdict, _)| verdict == "holds"), "{verdicts:?}");
     }
+}
+
+/// An honest operator withholds the texts of a take whose proof its member keeps.
+#[test]
+fn take_whose_texts_are_withheld_is_notable() {
+    for flags in ["--closes +3h", "--blind"] {
+        let (program, user) = convened_with(flags);
+        user.member(SUBMIT).ok();
+        wait_until("the take is proved", || verdicts(&user, 0)[0].0 == "holds");
+        if flags == "--blind" {
+            let aggregated = json!({ "state": "aggregated" });
+            program.client.operate("/sessions/1/state", &aggregated).expect(200);
+        }
+        program.client.operate("/takes/1/withhold", &json!({ "note": "a name" })).expect(200);
+        let found = verdicts(&user, 0);
+        assert_eq!(found[0].0, "notable", "{found:?}");
+        assert_eq!(found[0].1.matches("are withheld since").count(), 1, "{found:?}");
+        program.client.operate("/takes/1/restore", &json!({ "note": "none" })).expect(200);
+        assert_eq!(verdicts(&user, 0), [("holds".to_owned(), String::new())]);
+    }
+}
+
+/// A token that was claimed after a take was sealed is not shown the take. The profile has its salt.
+#[test]
+fn sealed_take_holds_after_its_member_has_claimed_again() {
+    let (program, user) = convened(true);
+    user.member(SUBMIT).ok();
+    wait_until("the take is proved", || verdicts(&user, 0)[0].0 == "holds");
+    let id = program.client.get("/api/swarm/takes/1").json()["memberId"].clone();
+    program.client.operate("/reset-claim", &json!({ "memberId": id })).expect(200);
+    assert_eq!(verdicts(&user, 0)[0].0, "holds", "with the token of before");
+    fs::remove_file(user.profile("token")).unwrap();
+    user.member("claim").ok();
+    assert_eq!(verdicts(&user, 0), [("holds".to_owned(), String::new())]);
+    let file = &kept(&user)[0];
+    let mut changed = read(file);
+    let salt = changed["salt"].as_str().unwrap();
+    changed["salt"] = json!(salt.chars().rev().collect::<String>());
+    let is_valid = fs::write(file, changed.to_string()).is_ok();
+    assert!(is_valid && user.member("check").code == 1);
+    changed.as_object_mut().unwrap().remove("salt");
+    fs::write(file, changed.to_string()).unwrap();
+    assert_eq!(verdicts(&user, 0)[0].0, "missing");
 }
 
 #[test]

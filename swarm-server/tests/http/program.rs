@@ -88,6 +88,12 @@ impl Program {
         line
     }
 
+    /// Its environment variables.
+    pub fn environment(&self) -> String {
+        let read = std::fs::read(format!("/proc/{}/environ", self.child.id())).unwrap();
+        String::from_utf8(read).unwrap()
+    }
+
     /// Its resident memory, in bytes.
     pub fn memory(&self) -> usize {
         self.memory_figure("VmRSS:")

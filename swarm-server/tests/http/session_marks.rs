@@ -12,6 +12,7 @@ on_every_store! {
     practice_session_is_open_to_all_and_counts_nowhere,
     practice_session_diverts_no_take,
     voided_session_counts_nowhere_from_then_on,
+    withdrawn_result_is_not_among_those_that_members_are_compared_by,
     only_results_that_count_are_voided,
     brief_is_replaced_until_a_take_is_on_file,
     window_ends_at_once_and_never_before_a_take,
@@ -232,6 +233,23 @@ fn voided_session_counts_nowhere_from_then_on(backend: &Backend) {
     client.operate("/sessions/2/withdraw", &json!({})).refused(409, "session is void");
 }
 
+/// A server that has read the results before does not count it either.
+fn withdrawn_result_is_not_among_those_that_members_are_compared_by(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let ada = Author::join(client, "Ada");
+    let roster = json!([{ "memberId": ada.id.as_str() }]);
+    for (id, date) in [(1, "2026-11-19"), (2, "2026-11-20")] {
+        convene(client, &json!({ "date": date, "roster": roster })).expect(201);
+        enter(client, id, &["window_closed", "aggregated"]);
+    }
+    assert!(page(client, "/swarm/members").contains("0 of 2"));
+    client.operate("/sessions/2/withdraw", &json!({})).expect(200);
+    let members = page(client, "/swarm/members");
+    assert!(members.contains("0 of 1") && !members.contains("0 of 2"), "{members}");
+}
+
 fn only_results_that_count_are_voided(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let client = &fixture.client;
@@ -332,6 +350,10 @@ fn window_ends_at_once_and_never_before_a_take(backend: &Backend) {
     let take = author.draft("2026-11-24", "aurora");
     client.submit(&author, take).expect(201);
     end(4).refused(409, "takes are sealed");
+    // A first deadline is no earlier one.
+    convene(client, &json!({ "date": "2026-11-25", "blind": true })).expect(201);
+    client.submit(&author, author.draft("2026-11-25", "aurora")).expect(201);
+    assert_eq!(end(5).expect(200).json()["session"]["state"], "window_closed");
     let body = json!({ "state": "collecting", "endWindow": true });
     let wrong = client.operate("/sessions/4/state", &body);
     assert_eq!(wrong.json()["detail"], "endWindow goes with the state window_closed");

@@ -341,9 +341,18 @@ fn token_is_hashed_without_its_line_end_and_byte_order_mark() {
     ] {
         assert_eq!(hashed(&format!("{before}{ADMIN}{after}")), Some(hash(ADMIN) + "\n"));
     }
-    for text in
-        ["", "\n", "\u{feff}", "fifteen_letters\n", " adm_of_the_tests", "two lines of\nthe tests"]
-    {
+    for text in [
+        "",
+        "\n",
+        "\u{feff}",
+        "fifteen_letters\n",
+        " adm_of_the_tests",
+        "two lines of\nthe tests",
+        "adm_of_the_tests\u{200b}",
+        "adm_of\u{ad}_the_tests",
+        "\"adm_of_the_tests\"",
+        "'adm_of_the_tests'",
+    ] {
         assert_eq!(hashed(text), None, "{text:?}");
     }
     let minted = swarm(&["hash-token", "--new"], &[]).output().unwrap();

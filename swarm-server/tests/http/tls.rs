@@ -151,6 +151,11 @@ fn unusable_certificates_fail_the_start() {
     fs::write(at("text.pem"), "no PEM\n").unwrap();
     let wrong = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     fs::write(at("wrong.pem"), wrong).unwrap();
+    // As variables of some platforms hand keys over.
+    let key = fs::read_to_string(at("one.key")).unwrap();
+    fs::write(at("line.key"), key.replace('\n', " ")).unwrap();
+    fs::write(at("escaped.key"), key.replace('\n', "\\n")).unwrap();
+    fs::write(at("cut.key"), key.replacen('\n', "\n*", 1)).unwrap();
     for (cert, key, words, flags) in [
         ("one.pem", "two.key", "cannot be used together", &["--tls-cert", "--tls-key"][..]),
         ("wrong.pem", "one.key", "cannot be used together", &["--tls-cert"]),
@@ -158,11 +163,17 @@ fn unusable_certificates_fail_the_start() {
         ("text.pem", "one.key", "no certificate", &["--tls-cert"]),
         ("one.pem", "one.pem", "no private key", &["--tls-key"]),
         ("one.pem", "text.pem", "no private key", &["--tls-key"]),
+        ("one.pem", "line.key", "lines of its own", &["--tls-key"]),
+        ("one.pem", "escaped.key", "lines of its own", &["--tls-key"]),
+        ("one.pem", "cut.key", "is not base64", &["--tls-key"]),
+        ("line.key", "one.key", "lines of its own", &["--tls-cert"]),
         ("none.pem", "one.key", "No such file", &["--tls-cert"]),
         ("one.pem", "none.key", "No such file", &["--tls-key"]),
     ] {
         let refused = start(cert, key);
         assert!(refused.contains(words), "{cert} {key}: {refused}");
+        // rustls quotes a line that it does not understand, as numbers.
+        assert!(!refused.contains("[4") && !refused.contains("PRIVATE"), "{cert} {key}: {refused}");
         for flag in flags {
             let file = at(if *flag == "--tls-cert" { cert } else { key });
             assert!(refused.contains(&format!("({flag}): {file}")), "{cert} {key}: {refused}");
@@ -171,6 +182,33 @@ fn unusable_certificates_fail_the_start() {
     let alone =
         refusal(&["serve", "--store=memory", &format!("--tls-cert={}", at("one.pem"))], &[]);
     assert!(alone.contains("tls_cert needs tls_key"), "{alone}");
+}
+
+/// Some editors write a byte order mark before a text, and carriage returns.
+#[test]
+fn certificates_may_begin_with_a_byte_order_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate(folder.path(), "tls");
+    for name in ["tls.pem", "tls.key"] {
+        let path = folder.path().join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("\u{feff}{}", text.replace('\n', "\r\n"))).unwrap();
+    }
+    let server = TlsServer::start(folder.path());
+    let (_, port) = server.address.rsplit_once(':').unwrap();
+    let (url, ca) = (format!("https://localhost:{port}"), folder.path().join("tls.pem"));
+    let arguments = ["member", "--url", &url, "--ca-file", ca.to_str().unwrap(), "sessions"];
+    let output = swarm(&arguments, &[("HOME", folder.path().to_str().unwrap())]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// The libraries that read it take it for the name of a file, and would trust nobody.
+#[test]
+fn empty_file_of_authorities_is_not_given() {
+    let environment = [("SSL_CERT_FILE", ""), ("SWARM_LOG_FORMAT", "json")];
+    let program = Program::start(&["serve"], &environment);
+    let environment = program.environment();
+    assert_eq!(environment, "SWARM_LOG_FORMAT=json\0");
 }
 
 /// A program that speaks HTTP/1.0 may offer that alone in the handshake.

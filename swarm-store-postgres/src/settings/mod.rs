@@ -3,6 +3,7 @@
 mod address;
 mod passfile;
 mod servers;
+mod service;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -68,7 +69,13 @@ impl Settings {
     /// environment variable. Errors name the parameter, never the address.
     pub(crate) fn parse(url: &str, variable: impl Fn(&str) -> Option<String>) -> Outcome<Self> {
         let mut parsed = Parsed::default();
-        let given = address::parameters(url)?;
+        let mut given = address::parameters(url)?;
+        let service = given.remove("service").or_else(|| variable("PGSERVICE"));
+        if let Some(service) = service.filter(|name| !name.is_empty()) {
+            for (name, value) in service::parameters(&service, &variable)? {
+                given.entry(name).or_insert(value);
+            }
+        }
         for (name, value) in &given {
             parsed.set(name, value)?;
         }
@@ -258,6 +265,33 @@ mod tests {
         assert_eq!(names(&read), ["db:6432"]);
         assert_eq!(read.config.get_dbname(), Some("d e"));
         assert_eq!(read.config.get_user(), Some("ada"));
+    }
+
+    #[test]
+    fn service_completes_the_address_before_the_environment() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text =
+            "# Desks\n[other]\nhost=no\n[desk]\nhost = db\n#port=1\ndbname=desk\n[last]\nuser=no\n";
+        std::fs::write(file.path(), text).unwrap();
+        let path = file.path().to_str().unwrap();
+        let environment = [("PGSERVICEFILE", path), ("PGHOST", "no"), ("PGUSER", "ada")];
+        let named = [&environment[..], &[("PGSERVICE", "desk")]].concat();
+        for (url, environment) in
+            [("postgres://:7/?service=desk", &environment[..]), ("postgres://:7", &named)]
+        {
+            let read = parse(url, environment).unwrap();
+            assert_eq!(names(&read), ["db:7"], "{url}");
+            assert_eq!(read.config.get_dbname(), Some("desk"));
+            assert_eq!(read.config.get_user(), Some("ada"));
+        }
+        let folder = file.path().parent().unwrap().to_str().unwrap();
+        for (url, variable) in [
+            ("postgres://?service=none", ("PGSERVICEFILE", path)),
+            ("postgres://?service=desk", ("HOME", folder)),
+        ] {
+            let error = parse(url, &[variable]).err().map(|failure| failure.to_string());
+            assert!(error.unwrap().contains("service"), "{url}");
+        }
     }
 
     /// `psql` of PostgreSQL 15 connects to the same, but not to `localhost` where no host is given.

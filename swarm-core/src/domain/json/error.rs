@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::printable::is_unprintable;
+use super::is_unprintable;
 
 /// The bytes are not one JSON text. `Display` is the text on the wire, which does not say where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -45,9 +45,9 @@ pub fn printable_lines(text: &str) -> String {
     plain
 }
 
-/// Whether a character outside of ASCII is a control character, separates lines, changes the direction of text, or is
+/// Returns whether a character outside of ASCII is a control character, separates lines, changes the direction of text, or is
 /// not shown (Default_Ignorable_Code_Point of Unicode).
-pub(super) fn is_unprintable(character: char) -> bool {
+pub fn is_unprintable(character: char) -> bool {
     matches!(
         character,
         '\u{80}'..='\u{9f}'

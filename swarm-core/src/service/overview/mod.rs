@@ -121,7 +121,7 @@ impl Overview {
         }
         if let Some(comparing) = &mut self.comparing {
             comparing.apply(tenant, &changes.filed, &changes.members, &changes.results).await?;
-            if changes.voids {
+            if changes.takes_away {
                 // The results before those that are kept are not known.
                 self.comparing = None;
             }

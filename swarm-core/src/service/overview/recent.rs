@@ -101,8 +101,8 @@ pub(super) struct Changes {
     pub(super) members: BTreeSet<MemberId>,
     /// The sessions that were aggregated.
     pub(super) results: BTreeSet<SessionId>,
-    /// Whether a session was voided.
-    pub(super) voids: bool,
+    /// Whether a session was voided or withdrawn, so that its result counts no longer.
+    pub(super) takes_away: bool,
     /// Members that filed, and the day of the session.
     pub(super) filed: Vec<(MemberId, Day)>,
 }
@@ -150,7 +150,7 @@ impl Recent {
                 What::Session { id, act, state, about } => {
                     self.sessions.insert(*id, about.clone());
                     changes.subjects.insert(about.subject.clone());
-                    changes.voids |= *act == SessionAct::Void;
+                    changes.takes_away |= matches!(act, SessionAct::Void | SessionAct::Withdrawn);
                     let is_result = *act == SessionAct::State && *state == SessionState::Aggregated;
                     changes.results.extend(is_result.then_some(*id));
                 }

@@ -1,5 +1,6 @@
 //! Flags of the commands, and the environment variables that may take their place (MANUAL.md, 13.1 and 13.3).
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -101,10 +102,10 @@ pub(crate) struct VerifyOptions {
     #[arg(value_name = "FILE|URL", required = true, num_args = 1..=3)]
     pub(crate) things: Vec<String>,
     /// The key, obtained from elsewhere: of a take alone its member's, else the log's (logKey or signingKey)
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = key)]
     pub(crate) key: Option<String>,
     /// The member's key, for a take with its proof
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = key)]
     pub(crate) member_key: Option<String>,
     /// Of a bundle: all entries of the log too, from its address or from a folder with its tiles
     #[arg(long, value_name = "URL|DIR")]
@@ -140,7 +141,7 @@ pub(crate) struct WatchOptions {
     #[arg(long, value_name = "DIR")]
     pub(crate) state: PathBuf,
     /// The log's key, obtained from elsewhere; else the one that the server names at the first run
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = key)]
     pub(crate) key: Option<String>,
     /// Keep the entries in DIR/mirror, under the paths that the log serves them at
     #[arg(long)]
@@ -170,6 +171,11 @@ pub(crate) struct ExportOptions {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) trust: Trust,
+}
+
+/// A key, without the white space and the byte order marks around it that it was copied with.
+fn key(text: &str) -> Result<String, Infallible> {
+    Ok(text.trim_matches(|mark: char| mark.is_whitespace() || mark == '\u{feff}').to_owned())
 }
 
 /// A number with s, m, h or d.

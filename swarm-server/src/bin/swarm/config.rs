@@ -2,12 +2,14 @@
 //! environment, which overrides the file. Unknown or invalid settings stop the start with a message
 //! that names them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
+use crate::command::read_text;
 use crate::mail::{Smtp, checked_sender};
 use crate::schedule::ScheduleTable;
 use crate::store::DEFAULT_STORE;
@@ -223,7 +225,8 @@ pub(crate) fn tenants(path: &Path) -> Result<Vec<TenantTable>, Failure> {
 
 fn read(path: &Path) -> Result<File, Failure> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    let text =
+        fs::File::open(path).and_then(read_text).map_err(|error| format!("{name}: {error}"))?;
     Ok(toml::from_str(&text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;

@@ -62,7 +62,7 @@ impl From<Error> for CommandError {
                 if refused.status == 401 { Self::Credential(text) } else { Self::Refused(text) }
             }
             Error::NoAnswer(_) => Self::Unreached(match certificate_hint(&text) {
-                Some(hint) => format!("{text}: {hint}"),
+                Some(hint) => format!("{text}: {hint}{}", named_authorities()),
                 None => text,
             }),
             Error::Unreadable(_) => Self::Unreached(text),
@@ -86,6 +86,13 @@ fn certificate_hint(text: &str) -> Option<&'static str> {
         ),
     ];
     HINTS.iter().find(|(name, _)| text.contains(name)).map(|(_, hint)| *hint)
+}
+
+/// Says where authorities are taken from in place of those of the system.
+fn named_authorities() -> String {
+    let named = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(|name| (name, std::env::var_os(name)));
+    let named = named.into_iter().filter_map(|(name, path)| Some((name, path?)));
+    named.map(|(name, path)| format!("; {name} is {}", path.display())).collect()
 }
 
 impl From<Invalid> for CommandError {

@@ -39,13 +39,31 @@ mod watch;
 mod webhooks;
 mod witnesses;
 
-use std::process::ExitCode;
+use std::env;
+use std::os::unix::process::CommandExt as _;
+use std::process::{self, ExitCode};
 
 use command_line::{Command, CommandLine};
 use failure::{CommandError, Failure};
 
+/// Starts the program again without an empty `SSL_CERT_FILE`, which the libraries that read the authorities of the system take for
+/// the name of a file. A variable cannot be removed while other threads may read it.
+fn forget_empty_authorities() {
+    const VARIABLE: &str = "SSL_CERT_FILE";
+    if env::var_os(VARIABLE).is_none_or(|path| !path.is_empty()) {
+        return;
+    }
+    let mut arguments = env::args_os();
+    if let (Ok(program), Some(name)) = (env::current_exe(), arguments.next()) {
+        // Returns if it cannot be started; the variable then stays.
+        let _ =
+            process::Command::new(program).arg0(name).args(arguments).env_remove(VARIABLE).exec();
+    }
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
+    forget_empty_authorities();
     let ended = match CommandLine::read().command {
         Command::Serve(options) => serve::run(options).await,
         Command::Demo(options) => demo::run(options).await,

@@ -2,15 +2,17 @@
 
 use std::env::{self, VarError};
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use swarm_core::domain::AdminTokenHash;
+use swarm_core::json::is_unprintable;
 use swarm_core::proof::hex;
 use swarm_core::{Entropy, SystemEntropy};
 
 use crate::arguments::HashTokenOptions;
+use crate::command::read_text;
 use crate::{Failure, console};
 
 /// A random token: `adm_` and 256 random bits in hexadecimal.
@@ -70,8 +72,7 @@ pub(crate) fn hash_token(options: &HashTokenOptions) -> Result<(), Failure> {
 
 /// The token on standard input.
 fn token_from_input() -> Result<String, Failure> {
-    let mut text = String::new();
-    io::stdin().read_to_string(&mut text).map_err(|error| format!("standard input: {error}"))?;
+    let text = read_text(io::stdin()).map_err(|error| format!("standard input: {error}"))?;
     Ok(trimmed_secret(&text).to_owned())
 }
 
@@ -84,22 +85,43 @@ pub(crate) fn read_secret(path: &Path) -> Result<String, Failure> {
     let fault = |error: io::Error| format!("{name}: {error}");
     let file = File::open(path).map_err(fault)?;
     let metadata = file.metadata().map_err(fault)?;
-    if !is_private(metadata.mode(), metadata.uid()) {
-        return Err(format!("{name}: readable by other users: chmod 600 {name}").into());
+    if metadata.is_dir() {
+        return Err(format!("{name}: is a directory").into());
     }
-    let text = io::read_to_string(file).map_err(fault)?;
+    match others(metadata.mode(), metadata.uid()) {
+        None => {}
+        Some(Others::All) => {
+            return Err(format!("{name}: readable by other users: chmod 600 {name}").into());
+        }
+        Some(Others::Group) => {
+            let owner = metadata.uid();
+            return Err(format!(
+                "{name}: belongs to user {owner} and is readable by its group: give it to root or to the user that runs swarm, or chmod 600 {name}"
+            )
+            .into());
+        }
+    }
+    let text = read_text(file).map_err(fault)?;
     Ok(trimmed_secret(&text).to_owned())
 }
 
-/// Whether a file of this mode and owner is read by those alone who may know what is in it: by its owner; or, where it
-/// belongs to root or to this user, by its group too. So platforms hand over secrets (Kubernetes, systemd).
-fn is_private(mode: u32, owner: u32) -> bool {
-    const ALL_BUT_OWNER: u32 = 0o077;
-    const READ_BY_GROUP: u32 = 0o040;
-    match mode & ALL_BUT_OWNER {
-        0 => true,
-        READ_BY_GROUP => owner == 0 || owner == rustix::process::geteuid().as_raw(),
-        _ => false,
+/// Who may read a secret, and should not.
+#[derive(Debug, PartialEq, Eq)]
+enum Others {
+    /// Every user of the machine.
+    All,
+    /// The group of a file that neither root nor this user gave it to.
+    Group,
+}
+
+/// Who may read or write a file of this mode and owner without being one of those who may know what is in it: its owner; and,
+/// where it belongs to root or to this user, its group. So platforms hand over secrets (Kubernetes, systemd).
+fn others(mode: u32, owner: u32) -> Option<Others> {
+    let is_given = owner == 0 || owner == rustix::process::geteuid().as_raw();
+    match (mode & 0o070, mode & 0o007) {
+        (_, 1..) => Some(Others::All),
+        (1.., 0) if !is_given => Some(Others::Group),
+        _ => None,
     }
 }
 
@@ -117,6 +139,10 @@ pub(crate) fn check_token(name: &str, token: &str) -> Result<(), Failure> {
         "begins or ends with white space"
     } else if token.chars().any(char::is_control) {
         "has control characters"
+    } else if token.chars().any(is_unprintable) {
+        "has characters that are not shown"
+    } else if ['"', '\''].iter().any(|mark| token.starts_with(*mark) && token.ends_with(*mark)) {
+        "is in quotation marks, which would be part of it"
     } else if token.chars().count() < MIN_LENGTH {
         "has fewer than 16 characters"
     } else {
@@ -132,21 +158,24 @@ mod tests {
     #[test]
     fn files_of_root_and_of_this_user_may_be_read_by_their_group() {
         let me = rustix::process::geteuid().as_raw();
-        for (mode, owner, is) in [
-            (0o100_600, me, true),
-            (0o400, me + 1, true),
-            (0o440, me, true),
-            (0o640, me, true),
-            (0o440, 0, true),
-            (0o640, me + 1, false),
-            (0o444, 0, false),
-            (0o644, me, false),
-            (0o604, me, false),
-            (0o660, me, false),
-            (0o620, 0, false),
-            (0o450, 0, false),
+        for (mode, owner, expected) in [
+            (0o100_600, me, None),
+            (0o400, me + 1, None),
+            (0o440, me, None),
+            (0o640, me, None),
+            (0o440, 0, None),
+            // Kubernetes makes 0600 so for fsGroup.
+            (0o660, me, None),
+            (0o660, 0, None),
+            (0o640, me + 1, Some(Others::Group)),
+            (0o660, me + 1, Some(Others::Group)),
+            (0o444, 0, Some(Others::All)),
+            (0o644, me, Some(Others::All)),
+            (0o604, me, Some(Others::All)),
+            (0o602, me, Some(Others::All)),
+            (0o664, me + 1, Some(Others::All)),
         ] {
-            assert_eq!(is_private(mode, owner), is, "{mode:o} of {owner}");
+            assert_eq!(others(mode, owner), expected, "{mode:o} of {owner}");
         }
     }
 

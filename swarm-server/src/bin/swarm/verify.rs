@@ -1,6 +1,6 @@
 //! `swarm verify`: verifies takes, proofs, bundles, checkpoints and receipts (MANUAL.md, 13.3).
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
 
 use crate::arguments::{Trust, VerifyOptions};
-use crate::command::Progress;
+use crate::command::{Progress, decoded, read_text};
 use crate::{Failure, console, timestamp_check};
 
 /// Prints what is proven, and what is not. Exit status: 0 nothing fails, 1 something does, 2 there is nothing to verify,
@@ -71,7 +71,8 @@ fn is_for_bundle(options: &VerifyOptions) -> bool {
 
 /// Verifies a bundle or a take.
 fn verify_alone(options: &VerifyOptions, source: &Source) -> Result<Lines, Failure> {
-    match VerifiableRecord::read(&source.bytes)? {
+    let text = decoded(source.bytes.clone()).map_err(|fault| format!("the record {fault}"))?;
+    match VerifiableRecord::read(text.as_bytes())? {
         VerifiableRecord::Bundle(bundle) => verify_bundle(options, source, &bundle),
         VerifiableRecord::Other(_) if is_for_bundle(options) => Err(FOR_BUNDLE.into()),
         VerifiableRecord::Other(record) => {
@@ -90,7 +91,8 @@ fn verify_bundle(
         None => source.log_key(&options.trust),
     };
     let text = |file: &PathBuf| {
-        fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+        let read = File::open(file).and_then(read_text);
+        read.map_err(|error| format!("{}: {error}", file.display()))
     };
     let members = options.members.as_ref().map(text).transpose()?;
     let members = members.map(|members| MemberKeys::parse(&members)).transpose()?;

@@ -136,4 +136,38 @@ fn outcome_that_is_due_needs_an_operator_until_it_is_recorded() {
     page.says("the outcome is due and not recorded");
     client.operate("/sessions/1/outcome", &json!({ "value": 1 })).expect(200);
     assert!(needs().is_empty(), "{:?}", needs());
+
+    // Without a deadline, takes may come that know the outcome.
+    let session = json!({ "date": "2026-11-22", "subjectId": "aurora", "question": "Higher?",
+        "resolvesAt": fixture.clock.after(0) });
+    client.operate("/sessions", &session).expect(201);
+    for state in ["aggregated", "published"] {
+        client.operate("/sessions/2/state", &json!({ "state": state })).expect(200);
+    }
+    Visitor::signed_in(client).get("/operate").expect(200).says("once the deadline has passed");
+    client.operate("/sessions/2/outcome", &json!({ "value": 1 })).refused(409, "session is open");
+}
+
+/// An excused member has filed, and a member that is expected has not.
+#[test]
+fn members_that_have_filed_are_counted_among_those_that_are_expected() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let [ada, grace] = [fixture.author(), fixture.author()];
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let roster = [&ada, &grace].map(|author| json!({ "memberId": author.id.as_str() }));
+    let session = json!({ "date": "2026-11-21", "subjectId": "aurora", "roster": roster,
+        "windowClosesAt": fixture.clock.after(DAY_MILLIS) });
+    client.operate("/sessions", &session).expect(201);
+    client.submit(&ada, ada.draft("2026-11-21", "aurora")).expect(201);
+    let excused = json!({ "memberId": ada.id.as_str(), "excused": true });
+    client.operate("/sessions/1/roster/excuse", &excused).expect(200);
+    let status = client.send("GET", "/api/swarm/admin/status", &[("x-admin-token", ADMIN)], b"");
+    let session = status.expect(200).json()["sessions"][0].clone();
+    assert_eq!((&session["filed"], &session["expected"]), (&json!(0), &json!(1)), "{session}");
+    Visitor::signed_in(client).get("/operate").expect(200).says("0 of 1 have filed");
+    for (path, words) in [("/", "0 of 1 filed"), ("/swarm/sessions/1", "0 of 1")] {
+        let page = client.send("GET", path, &[("accept", "text/html")], b"").expect(200);
+        assert!(page.text.contains(words), "{path}");
+    }
 }

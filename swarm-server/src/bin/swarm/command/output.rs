@@ -1,6 +1,7 @@
 //! Data on standard output; everything else on standard error. No colour is written.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+use std::fs::File;
+use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::Path;
 
 use comfy_table::{Table, presets};
@@ -9,6 +10,7 @@ use swarm_core::domain::SessionState;
 use swarm_core::json::{self, Json, printable_json};
 use swarm_core::rules::Stage;
 
+use super::text::read_text;
 use crate::console;
 use crate::failure::CommandError;
 
@@ -251,11 +253,9 @@ pub(crate) fn confirm(what: &str, yes: bool) -> Result<(), CommandError> {
 /// # Errors
 /// [`CommandError::Usage`] when it cannot be read.
 pub(crate) fn read_input(path: &Path) -> Result<String, CommandError> {
-    let read = if path.as_os_str() == "-" {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        std::fs::read_to_string(path)
+    let read = match path.as_os_str() == "-" {
+        true => read_text(io::stdin()),
+        false => File::open(path).and_then(read_text),
     };
     read.map_err(|error| CommandError::Usage(format!("{}: {error}", shown(path))))
 }

@@ -78,7 +78,9 @@ struct TenantSmtp {
 impl TenantSmtp {
     /// The message; `None` if the contact is not a valid e-mail address.
     fn letter(&self, mail: &Mail) -> Option<Message> {
-        let to = ascii_address(mail.to.as_str().trim().parse().ok()?)?;
+        // The dot at the end of a complete domain name is no part of an address.
+        let to = mail.to.as_str().trim();
+        let to = ascii_address(to.strip_suffix('.').unwrap_or(to).parse().ok()?)?;
         let letter = Message::builder()
             .message_id(Some(message_id(self.from.email.domain(), mail)))
             .header(MIME_VERSION_1_0)
@@ -103,10 +105,19 @@ impl Mailer for TenantSmtp {
             Ok(Err(DeliveryError::Smtp(error))) if refuses_the_letter(&error) => {
                 Attempt::Undeliverable(error.to_string())
             }
+            Ok(Err(DeliveryError::Smtp(error))) if error.is_client() && !is_ascii(&letter) => {
+                let why = "the mail server takes no address with characters outside ASCII";
+                Attempt::Undeliverable(why.to_owned())
+            }
             Ok(Err(error)) => Attempt::Failed(error.to_string()),
             Err(_elapsed) => Attempt::Failed("the mail server took too long".to_owned()),
         }
     }
+}
+
+/// Whether all addresses of a message are in ASCII: others need a mail server with SMTPUTF8 (RFC 6531).
+fn is_ascii(letter: &Message) -> bool {
+    letter.envelope().to().iter().all(|to| AsRef::<str>::as_ref(to).is_ascii())
 }
 
 /// Whether the mail server permanently refuses this message: 550 and other replies about mailboxes (RFC

@@ -1,7 +1,7 @@
 //! The mail server that an address names, and connections to it (API.md, 7.5).
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -95,7 +95,12 @@ impl Parameters {
                 _ => return Err("has a parameter other than tls, helo and insecure"),
             }
         }
-        let helo = helo.map(|name| idna::domain_to_ascii(&name).ok().filter(|name| is_name(name)));
+        let helo = helo.map(|name| match name.parse() {
+            // The literals of RFC 5321, section 4.1.3.
+            Ok(IpAddr::V4(address)) => Some(format!("[{address}]")),
+            Ok(IpAddr::V6(address)) => Some(format!("[IPv6:{address}]")),
+            Err(_) => idna::domain_to_ascii(&name).ok().filter(|name| is_name(name)),
+        });
         let helo = helo.map(|name| name.ok_or("helo: must be the name of a host")).transpose()?;
         Ok(Self { helo, ..parameters })
     }

@@ -2,9 +2,10 @@
 
 use swarm_client::{Client, Error, printable};
 use swarm_core::Submission;
-use swarm_core::audit::{Verdict, audit_take};
-use swarm_core::domain::PublicKey;
+use swarm_core::audit::{Check, Verdict, audit_take};
+use swarm_core::domain::{Digest, PublicKey, Salt, Signed, TakeDraft};
 use swarm_core::json::{Json, Object};
+use swarm_core::proof::canonical;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::tlog_proof::TlogProof;
 
@@ -82,7 +83,7 @@ fn check(
 ) -> Result<Found, CommandError> {
     let (id, mut found) = (take.id(), Found::default());
     check_receipt(take, logs, &mut found)?;
-    let record = match client.get_for(token, &format!("/api/swarm/takes/{id}")) {
+    let mut record = match client.get_for(token, &format!("/api/swarm/takes/{id}")) {
         Ok(record) => record.into_object(),
         Err(Error::Refused(refused)) if refused.status == 404 => {
             found.faults.push(format!("the service has no take {id}"));
@@ -91,6 +92,18 @@ fn check(
         Err(error) => return Err(error.into()),
     };
     let sent = Submission::from_json(take.sent().as_bytes())?;
+    // A token that was claimed since is shown a sealed take as everybody is.
+    let sealed = text_of(&Json::Object(record.clone()), "sealed");
+    if !record.has("signature") && !sealed.is_empty() {
+        let Some(salt) = take.salt() else {
+            found.missing.push("it is sealed, and its salt is not kept".to_owned());
+            return Ok(found);
+        };
+        if salt.seal(sent.signed()).to_string() == sealed {
+            let key = take.public_key().unwrap_or(member_key);
+            complete(&mut record, sent.signed(), key, salt);
+        }
+    }
     if text_of(&Json::Object(record.clone()), "signature") != sent.signed().signature.as_str() {
         found.faults.push(format!("take {id} of the service is not the one that was sent"));
         return Ok(found);
@@ -98,14 +111,14 @@ fn check(
     // The member may have replaced its key since.
     let member_key = take.public_key().unwrap_or(member_key);
     if let Some(kept) = take.proof() {
-        check_proof(kept, &record, member_key, logs, &mut found)?;
+        check_proof(kept, (&record, sent.signed()), member_key, logs, &mut found)?;
     }
     // Without retries: a take that was just filed is covered by no checkpoint yet.
     let once = client.clone().without_retries();
     let served = once.get_bytes(&format!("/api/swarm/takes/{id}/proof"), "text/plain");
     match served.map(String::from_utf8) {
         Ok(Ok(proof)) => {
-            check_proof(&proof, &record, member_key, logs, &mut found)?;
+            check_proof(&proof, (&record, sent.signed()), member_key, logs, &mut found)?;
             if found.faults.is_empty() {
                 take.set_proof(proof);
                 take.write()?;
@@ -121,6 +134,17 @@ fn check(
         Err(error) => return Err(error.into()),
     }
     Ok(found)
+}
+
+/// Adds to what is shown of a sealed take what its member knows of it.
+fn complete(record: &mut Object, sent: &Signed<TakeDraft>, key: &PublicKey, salt: Salt) {
+    let fields = Json::read(canonical(&sent.payload).as_bytes()).unwrap_or(Json::Null);
+    for (name, value) in fields.into_object().members() {
+        record.set(name, value.clone());
+    }
+    record.set("signature", Json::from(sent.signature.as_str()));
+    record.set("publicKey", Json::Text(key.to_string()));
+    record.set("salt", Json::Text(salt.to_string()));
 }
 
 /// Checks the receipt with the keys of the logs that the service has had, the first one first.
@@ -146,7 +170,7 @@ fn check_receipt(take: &KeptTake, logs: &Logs, found: &mut Found) -> Result<(), 
 /// Checks that a proof shows this take in its log, and that the log continues from there to its end, or to now.
 fn check_proof(
     proof: &str,
-    record: &Object,
+    (record, sent): (&Object, &Signed<TakeDraft>),
     member_key: &PublicKey,
     logs: &mut Logs,
     found: &mut Found,
@@ -165,7 +189,13 @@ fn check_proof(
         found.faults.push(format!("the proof is of the log {origin}, the service shows {shown}"));
         return Ok(());
     };
-    let findings = audit_take(record, &proof, log.key(), Some(member_key));
+    // The member knows what it signed, also of a take whose texts are withheld.
+    let digest = proof.digest().unwrap_or_else(|| Digest::of(canonical(&sent.payload).as_bytes()));
+    let known = proof.clone().with_digest(digest);
+    let findings = audit_take(record, &known, log.key(), Some(member_key));
+    let withheld = findings.iter().filter(|it| it.check == Check::Withheld).map(|it| &it.text);
+    let told: Vec<_> = withheld.filter(|it| !found.notable.contains(it)).cloned().collect();
+    found.notable.extend(told);
     let fails = findings.iter().filter(|finding| finding.verdict == Verdict::Fails);
     found.faults.extend(fails.map(|finding| finding.text.clone()));
     match log.fault_after(&proof.checkpoint) {

@@ -174,6 +174,11 @@ impl KeptTake {
         self.content.entry = entry.or(self.content.entry);
     }
 
+    /// The salt of its seal; `None` where it is not kept.
+    pub(super) fn salt(&self) -> Option<Salt> {
+        self.content.salt
+    }
+
     pub(super) fn set_proof(&mut self, proof: String) {
         self.content.proof = Some(proof);
     }

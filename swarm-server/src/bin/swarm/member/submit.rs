@@ -42,11 +42,11 @@ pub(super) fn run(
     if let Some(kept) = kept {
         if content(&kept)? != content(&text)? {
             return Err(CommandError::Refused(format!(
-                "{}: another take was sent and not answered; repeat its submit, or remove the file",
+                "{}: another take was sent, and the service neither filed nor refused it; repeat its submit, or remove the file",
                 path.display()
             )));
         }
-        note("sending the take again that was not answered");
+        note("sending the take again that was neither filed nor refused");
         text = kept;
     }
     replace_private(&path, &text)?;

@@ -7,7 +7,7 @@ mod read_error;
 mod state_folder;
 mod succession;
 
-use std::fs;
+use std::fs::File;
 use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::tlog_policy::TlogPolicy;
 
 use crate::arguments::WatchOptions;
-use crate::command::{Progress, now};
+use crate::command::{Progress, now, read_text};
 use crate::{Failure, console};
 use evidence::Evidence;
 use mirror::Mirror;
@@ -245,7 +245,7 @@ fn too_old(newest: Option<Timestamp>, now: Timestamp, max_age: Duration) -> Opti
 fn policy(options: &WatchOptions) -> Result<Option<TlogPolicy>, Failure> {
     let Some(path) = &options.policy else { return Ok(None) };
     let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = fs::read_to_string(path).map_err(|error| fault(&error))?;
+    let text = File::open(path).and_then(read_text).map_err(|error| fault(&error))?;
     Ok(Some(TlogPolicy::parse(&text).map_err(|error| fault(&error))?))
 }
 

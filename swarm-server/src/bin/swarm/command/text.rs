@@ -1,0 +1,45 @@
+//! Texts that people, editors and shells have written into files.
+
+use std::io::{self, Read};
+
+/// Reads a text, without the byte order mark that some editors write before it.
+///
+/// # Errors
+/// If it cannot be read, or is not UTF-8.
+pub(crate) fn read_text(mut source: impl Read) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes)?;
+    decoded(bytes).map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault))
+}
+
+/// Returns the text of these bytes, without a byte order mark before it.
+///
+/// # Errors
+/// What it is instead of UTF-8.
+pub(crate) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
+    // Windows PowerShell writes UTF-16.
+    if let [0xff, 0xfe, ..] | [0xfe, 0xff, ..] = *bytes {
+        return Err("is in UTF-16: save it in UTF-8");
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "is not in UTF-8")?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_in_utf_8_with_or_without_a_byte_order_mark() {
+        assert_eq!(decoded("a\u{feff}".into()), Ok("a\u{feff}".to_owned()));
+        assert_eq!(decoded("\u{feff}a\r\n".into()), Ok("a\r\n".to_owned()));
+        assert_eq!(decoded(Vec::new()), Ok(String::new()));
+        for utf_16 in [b"\xff\xfea\0", b"\xfe\xff\0a"] {
+            assert_eq!(decoded(utf_16.to_vec()), Err("is in UTF-16: save it in UTF-8"));
+        }
+        assert_eq!(decoded(vec![b'a', 0xe9]), Err("is not in UTF-8"));
+    }
+}
