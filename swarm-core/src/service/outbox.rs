@@ -190,6 +190,10 @@ impl Tenant {
                     round.wait_for(Some(due), now);
                     continue;
                 }
+                // Takes go to the newest session of a day and subject: nobody can file in this one.
+                if !self.is_newest_of_its_day(&session).await? {
+                    continue;
+                }
                 open.insert(session.id);
                 round.done += self.remind_members(session.id, &links, known).await?;
             }

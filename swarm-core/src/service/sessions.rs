@@ -119,20 +119,40 @@ impl Tenant {
 
     /// Takes go to the newest session of a day and subject: a practice session must not divert them from one that counts.
     async fn check_diverts_no_take(&self, draft: &SessionDraft) -> Result<(), Error> {
-        let on = Some((draft.date, draft.subject_id.clone()));
-        let on = SessionQuery { on, limit: 1, without_snapshots: true, ..SessionQuery::default() };
-        let now = self.store.now().await?;
-        let is_diverted = |newest: &Arc<Session>| {
-            newest.counts()
-                && newest.state < SessionState::Aggregated
-                && rules::takes_may_come(newest.window_closes_at, now)
-        };
-        if self.store.sessions(&on).await?.iter().any(is_diverted) {
+        let (newest, now) =
+            (self.newest_on(draft.date, &draft.subject_id).await?, self.store.now().await?);
+        if newest.is_some_and(|newest| newest.counts() && accepts_takes(&newest, now)) {
             let rule =
                 "must not be given while another session of the day and subject accepts takes";
             return Err(Refusal::InvalidRequest(Invalid::new("practice", rule)).into());
         }
         Ok(())
+    }
+
+    /// The same, where a deadline is moved: a session that counts must not be open while its takes go to a practice session.
+    async fn check_is_not_diverted(&self, amended: &Session, now: Timestamp) -> Result<(), Error> {
+        if !amended.counts() || !accepts_takes(amended, now) {
+            return Ok(());
+        }
+        let newest = self.newest_on(amended.date, &amended.subject_id).await?;
+        if newest.is_some_and(|newest| newest.practice && accepts_takes(&newest, now)) {
+            let rule =
+                "must not reopen it while a practice session of the day and subject accepts takes";
+            return Err(Refusal::InvalidRequest(Invalid::new("windowClosesAt", rule)).into());
+        }
+        Ok(())
+    }
+
+    /// The newest session of a day and subject, without its snapshot.
+    async fn newest_on(
+        &self,
+        date: Day,
+        subject: &SubjectId,
+    ) -> Result<Option<Arc<Session>>, Error> {
+        let on = Some((date, subject.clone()));
+        let query =
+            SessionQuery { on, limit: 1, without_snapshots: true, ..SessionQuery::default() };
+        Ok(self.store.sessions(&query).await?.into_iter().next())
     }
 
     /// Returns a session and the takes that count: the highest revision of each member.
@@ -481,13 +501,15 @@ impl Tenant {
     }
 
     /// Whether a session is the newest of its day and subject. Only the newest accepts takes.
-    async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
-        let on = Some((session.date, session.subject_id.clone()));
-        let query =
-            SessionQuery { on, limit: 1, without_snapshots: true, ..SessionQuery::default() };
-        let newest = self.store.sessions(&query).await?;
-        Ok(newest.first().is_some_and(|newest| newest.id == session.id))
+    pub(super) async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
+        let newest = self.newest_on(session.date, &session.subject_id).await?;
+        Ok(newest.is_some_and(|newest| newest.id == session.id))
     }
+}
+
+/// Whether takes may come that could count, where the session is the newest of its day.
+fn accepts_takes(session: &Session, now: Timestamp) -> bool {
+    session.state < SessionState::Aggregated && rules::takes_may_come(session.window_closes_at, now)
 }
 
 /// Changes of a session by operators.
@@ -538,7 +560,8 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::AlreadyAggregated`] for the quorum; [`Refusal::AlreadyOpened`];
     /// [`Refusal::FiledLater`] when a stored take was filed after that deadline; [`Refusal::TakesSealed`] when there are
-    /// sealed takes, unless the deadline is moved later.
+    /// sealed takes, unless the deadline is moved later; [`Refusal::InvalidRequest`] when the session would open again, and its
+    /// takes would go to a practice session.
     pub async fn amend_session(
         &self,
         id: SessionId,
@@ -551,6 +574,9 @@ impl Tenant {
             let Some(change) = rules::amend(&judged, patch, now, by)? else {
                 return Ok(Some(judged.record));
             };
+            if !accepts_takes(&judged.record, now) {
+                self.check_is_not_diverted(&change.session, now).await?;
+            }
             self.saved_unless_refused(&judged, change).await
         })
         .await

@@ -176,6 +176,17 @@ fn practice_session_diverts_no_take(backend: &Backend) {
     enter(client, 1, TO_THE_END);
     assert_eq!(client.get("/api/swarm/open-session").expect(200).json()["id"], 2);
     convene(client, &json!({ "practice": true })).expect(201);
+
+    // Nor one that is open again.
+    let passed = fixture.clock.now().plus_millis(-HOUR).to_string();
+    let ahead = fixture.clock.now().plus_millis(HOUR).to_string();
+    convene(client, &json!({ "date": "2026-11-23", "windowClosesAt": passed })).expect(201);
+    convene(client, &json!({ "date": "2026-11-23", "practice": true })).expect(201);
+    let refused = patch(client, 4, &json!({ "windowClosesAt": ahead }));
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert!(refused.json()["detail"].as_str().unwrap().starts_with("windowClosesAt must not"));
+    patch(client, 5, &json!({ "windowClosesAt": passed })).expect(200);
+    patch(client, 4, &json!({ "windowClosesAt": ahead })).expect(200);
 }
 
 fn voided_session_counts_nowhere_from_then_on(backend: &Backend) {

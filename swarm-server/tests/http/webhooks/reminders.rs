@@ -36,6 +36,10 @@ fn expected_members_that_have_not_filed_are_reminded_once() {
     client.operate("/sessions", &session(DAY, 3_604)).expect(201);
     client.operate("/sessions", &session("2026-11-22", 36_000)).expect(201);
     client.submit(&members[0], members[0].draft(DAY, "aurora")).expect(201);
+    // Takes go to the newer one, which expects nobody.
+    client.operate("/sessions", &session("2026-11-23", 3_604)).expect(201);
+    let newer = json!({ "date": "2026-11-23", "subjectId": "aurora" });
+    client.operate("/sessions", &newer).expect(201);
     let reminders = || -> Vec<Value> {
         let all = desks[0].read("/outbox")["messages"].as_array().unwrap().clone();
         let is_reminder = |it: &Value| it["subject"].to_string().contains("not filed yet");
