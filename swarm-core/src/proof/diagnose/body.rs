@@ -68,7 +68,8 @@ impl SignedBody {
         let public_key = fields.clone().text_if_any("publicKey")?;
         let kind = kind_of(&payload);
         let others = others(&fields, kind);
-        Ok(Self { sent: Sent { kind, fields: members, others }, payload, public_key })
+        let sent = Sent { kind, present: present(&members, kind), fields: members, others };
+        Ok(Self { sent, payload, public_key })
     }
 
     /// Returns the kind of payload.
@@ -135,6 +136,8 @@ impl SignedBody {
 pub(super) struct Sent {
     pub(super) kind: PayloadKind,
     pub(super) fields: Fields,
+    /// Those of the fields that are part of the payload. A body may have very many others.
+    pub(super) present: Fields,
     /// Other texts that may have been signed by mistake.
     pub(super) others: Vec<String>,
 }
@@ -147,7 +150,7 @@ impl Sent {
 
     /// A field; `None` when absent or null.
     pub(super) fn field(&self, name: &str) -> Option<&Value> {
-        let found = self.fields.iter().find(|(key, _)| key == name);
+        let found = self.present.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value).filter(|value| **value != Value::Null)
     }
 
@@ -167,6 +170,11 @@ impl Sent {
         }
         fields
     }
+}
+
+fn present(fields: &Fields, kind: PayloadKind) -> Fields {
+    let is_part = |key: &str| keys(kind).contains(&key);
+    fields.iter().filter(|(key, _)| is_part(key)).cloned().collect()
 }
 
 fn weight(entry: &Value) -> Value {

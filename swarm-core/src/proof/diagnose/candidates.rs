@@ -1,12 +1,17 @@
-//! The texts that clients sign by mistake: single mistakes first, then common combinations.
+//! The texts that clients sign by mistake: the default output of common programs, single mistakes, and then the
+//! combinations of settings of the same programs.
 
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256, Sha512};
 
 use super::body::Sent;
 use super::code::Code;
 use super::differences::differences;
-use super::render::{Escapes, Layout, Numbers, Style, Which, write};
-use super::shapes::{Form, Shape};
+use super::render::{Escapes, Layout, Numbers, Style, Which, quoted, write};
+use super::shapes::{Extent, Form, Order, Shape};
 use crate::proof::hex;
 
 /// A way of producing the signed bytes.
@@ -18,11 +23,31 @@ pub(super) enum Candidate {
     Other(usize),
 }
 
-/// A transformation of the text before it is signed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Finish {
-    Nothing,
-    Newline(&'static str),
+/// What happens to the text before it is signed: something follows it, and it is encoded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Finish {
+    end: &'static str,
+    encoding: Encoding,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Encoding {
+    Utf8,
+    /// UTF-8 after a byte order mark.
+    Marked,
+    /// UTF-16, little endian.
+    Utf16,
+    /// The same after a byte order mark.
+    Utf16Marked,
+    /// With a question mark for what this encoding lacks.
+    Latin1,
+    Ascii,
+    /// UTF-8 that was read as Latin-1 and encoded again.
+    Utf8Twice,
+    /// A JSON string.
+    Quoted(Escapes),
+    Base64,
+    Hex,
     Sha256,
     Sha256Hex,
     Sha512,
@@ -49,7 +74,7 @@ impl Candidate {
                 codes.extend(style.parts().filter_map(|(code, without)| {
                     (write(&fields, without) != text).then_some(code)
                 }));
-                codes.extend(finish.code());
+                codes.extend(finish.codes());
                 codes
             }
         }
@@ -59,13 +84,10 @@ impl Candidate {
 impl Style {
     /// The possible mistakes of this style, each with the style without that mistake.
     fn parts(self) -> impl Iterator<Item = (Code, Self)> {
-        let layout = match self.layout {
-            Layout::Pretty(_) | Layout::PrettyWindows(_) | Layout::PowerShell => Code::Pretty,
-            Layout::Compact | Layout::Spaced => Code::Whitespace,
-        };
+        let layout = if self.layout.is_pretty() { Code::Pretty } else { Code::Whitespace };
         [
-            (layout, Self { layout: Layout::Compact, ..self }),
-            (Code::Escapes, Self { escapes: Escapes::Least, ..self }),
+            (layout, Self { layout: Layout::COMPACT, ..self }),
+            (Code::Escapes, Self { escapes: Escapes::LEAST, ..self }),
             (Code::NumberText, Self { numbers: Numbers::EcmaScript, ..self }),
         ]
         .into_iter()
@@ -73,10 +95,41 @@ impl Style {
 }
 
 impl Finish {
+    const NOTHING: Self = Self { end: "", encoding: Encoding::Utf8 };
+    const LINE: Self = Self { end: "\n", ..Self::NOTHING };
+    const WINDOWS_LINE: Self = Self { end: "\r\n", ..Self::NOTHING };
+
+    const fn encoded(encoding: Encoding) -> Self {
+        Self { encoding, ..Self::NOTHING }
+    }
+
+    fn of(self, text: String) -> Vec<u8> {
+        self.encoding.of(text + self.end)
+    }
+
+    fn codes(self) -> impl Iterator<Item = Code> {
+        let end = (!self.end.is_empty()).then_some(Code::TrailingNewline);
+        end.into_iter().chain(self.encoding.code())
+    }
+}
+
+impl Encoding {
     fn of(self, text: String) -> Vec<u8> {
         match self {
-            Self::Nothing => text.into_bytes(),
-            Self::Newline(end) => (text + end).into_bytes(),
+            Self::Utf8 => text.into_bytes(),
+            Self::Marked => format!("\u{feff}{text}").into_bytes(),
+            Self::Utf16 => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            Self::Utf16Marked => Self::Utf16.of(format!("\u{feff}{text}")),
+            Self::Latin1 => text.chars().map(|it| u8::try_from(it).unwrap_or(b'?')).collect(),
+            Self::Ascii => text
+                .chars()
+                .map(|it| if it.is_ascii() { it } else { '?' })
+                .collect::<String>()
+                .into_bytes(),
+            Self::Utf8Twice => text.bytes().map(char::from).collect::<String>().into_bytes(),
+            Self::Quoted(escapes) => quoted(&text, escapes).into_bytes(),
+            Self::Base64 => STANDARD.encode(text).into_bytes(),
+            Self::Hex => hex(text.as_bytes()).into_bytes(),
             Self::Sha256 => Sha256::digest(text).to_vec(),
             Self::Sha512 => Sha512::digest(text).to_vec(),
             Self::Sha256Hex => hex(&Sha256::digest(text)).into_bytes(),
@@ -86,214 +139,397 @@ impl Finish {
 
     fn code(self) -> Option<Code> {
         match self {
-            Self::Nothing => None,
-            Self::Newline(_) => Some(Code::TrailingNewline),
+            Self::Utf8 => None,
             Self::Sha256 | Self::Sha512 | Self::Sha256Hex | Self::Sha512Hex => {
                 Some(Code::SignedDigest)
             }
+            Self::Marked
+            | Self::Utf16
+            | Self::Utf16Marked
+            | Self::Latin1
+            | Self::Ascii
+            | Self::Utf8Twice
+            | Self::Quoted(_)
+            | Self::Base64
+            | Self::Hex => Some(Code::TextEncoding),
         }
     }
 }
 
-/// All candidates, the likeliest first, because the number of verifications is bounded.
-pub(super) fn all() -> impl Iterator<Item = Candidate> {
+/// The candidates that are tried with each key: what common programs write by default.
+pub(super) fn likely(sent: &Sent) -> impl Iterator<Item = Candidate> {
+    let first = readings(sent).next();
+    DEFAULTS.iter().filter_map(move |output| Some(first?.of(*output)))
+}
+
+/// All other candidates, the likeliest first, because the number of verifications is bounded.
+/// Some have the text of an earlier one.
+pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
+    let mut readings = readings(sent);
+    let first = readings.next();
+    let rest: Vec<_> = readings.collect();
+    let of_first = of_families().filter_map(move |output| Some(first?.of(output)));
+    let (usual, others) = DEFAULTS.split_at(DEFAULTS.len().min(USUAL));
+    let defaults = |outputs: &'static [Output]| read(outputs.iter().copied(), rest.clone());
     shapes()
         .chain(styles())
         .chain(finishes())
         .chain((0..MAX_OTHERS).map(Candidate::Other))
-        .chain(combinations())
+        .chain(defaults(usual))
+        .chain(of_first)
+        .chain(defaults(others))
+        .chain(shapes_by_default())
+        .chain(read(of_families(), rest.clone()))
 }
 
 /// The maximum length of [`Sent::others`]: two other kinds and four single fields.
 const MAX_OTHERS: usize = 6;
 
 const PLAIN: Style =
-    Style { layout: Layout::Compact, escapes: Escapes::Least, numbers: Numbers::EcmaScript };
+    Style { layout: Layout::COMPACT, escapes: Escapes::LEAST, numbers: Numbers::EcmaScript };
 
 /// The default of Python.
-const PYTHON: Style =
-    Style { layout: Layout::Spaced, escapes: Escapes::Python, numbers: Numbers::AsSent };
+const PYTHON: Style = Style { layout: Layout::SPACED, escapes: Escapes::PYTHON, ..PLAIN };
 
 /// The canonical style with other escapes.
 const fn with(escapes: Escapes) -> Style {
     Style { escapes, ..PLAIN }
 }
 
+/// The canonical style with other white space.
+const fn laid_out(layout: Layout) -> Style {
+    Style { layout, ..PLAIN }
+}
+
+/// The canonical style with other numbers.
+const fn numbered(numbers: Numbers) -> Style {
+    Style { numbers, ..PLAIN }
+}
+
+/// How a program writes the payload: which fields, and with which numbers.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    extent: Extent,
+    numbers: Numbers,
+}
+
+/// The output of a program.
+type Output = (Order, Style, Finish);
+
+impl Reading {
+    fn text(self, sent: &Sent) -> String {
+        let shape = Shape::Fields(self.extent, Order::Given);
+        write(&shape.of(sent), numbered(self.numbers))
+    }
+
+    fn of(self, (order, style, finish): Output) -> Candidate {
+        let style = Style { numbers: self.numbers, ..style };
+        Candidate::Object(Shape::Fields(self.extent, order), style, finish)
+    }
+}
+
+/// The readings of this body that have different texts, the likeliest first. Most programs write the same numbers in
+/// the body and in what they sign. The fields differ only if some are missing or more were sent.
+fn readings(sent: &Sent) -> impl Iterator<Item = Reading> {
+    const NUMBERS: [Numbers; 3] =
+        [Numbers::AsSent, Numbers::EcmaScript, Numbers::Point(Which::All)];
+    const EXTENTS: [Extent; 3] = [Extent::Present, Extent::AsSent, Extent::Payload];
+    let all =
+        NUMBERS.into_iter().flat_map(|numbers| EXTENTS.map(|extent| Reading { extent, numbers }));
+    let mut texts = HashSet::new();
+    all.filter(move |reading| texts.insert(reading.text(sent)))
+}
+
+/// Each output, for each of these readings.
+fn read(
+    outputs: impl Iterator<Item = Output>,
+    readings: Vec<Reading>,
+) -> impl Iterator<Item = Candidate> {
+    outputs.flat_map(move |output| {
+        readings.iter().map(|reading| reading.of(output)).collect::<Vec<_>>()
+    })
+}
+
+/// The number of outputs of [`DEFAULTS`] that are tried for all readings before those of families.
+const USUAL: usize = 6;
+
+/// The default output of common programs.
+const DEFAULTS: &[Output] = &[
+    (Order::Given, PLAIN, Finish::LINE),
+    (Order::Given, PYTHON, Finish::NOTHING),
+    // The encoder of Go, which ends with a line feed.
+    (Order::Given, with(Escapes::HTML), Finish::LINE),
+    (Order::Given, with(Escapes::HTML), Finish::NOTHING),
+    (Order::Given, laid_out(Layout::TWO), Finish::NOTHING),
+    (Order::Given, Style { layout: Layout::COMPACT, ..PYTHON }, Finish::NOTHING),
+    (Order::Given, with(Escapes::PHP), Finish::NOTHING),
+    (Order::Given, with(Escapes::DOT_NET), Finish::NOTHING),
+    (Order::Given, with(Escapes::GSON), Finish::NOTHING),
+    // Maps of Go, and Python and RFC 8785 on demand.
+    (Order::Sorted, PLAIN, Finish::NOTHING),
+    (Order::Sorted, PYTHON, Finish::NOTHING),
+    (Order::Sorted, with(Escapes::HTML), Finish::NOTHING),
+    (Order::Sorted, with(Escapes::HTML), Finish::LINE),
+    (Order::Sorted, Style { layout: Layout::COMPACT, ..PYTHON }, Finish::NOTHING),
+    (Order::Given, PYTHON, Finish::LINE),
+    // jq.
+    (Order::Given, laid_out(Layout::TWO), Finish::LINE),
+    (
+        Order::Given,
+        Style { layout: Layout::POWER_SHELL, escapes: Escapes::POWER_SHELL, ..PLAIN },
+        Finish::NOTHING,
+    ),
+];
+
+/// The settings that a family of programs combines.
+struct Family {
+    escapes: &'static [Escapes],
+    layouts: &'static [Layout],
+    orders: &'static [Order],
+    finishes: &'static [Finish],
+}
+
+/// The families of programs, the most frequent first.
+const FAMILIES: &[Family] = &[
+    // Python; JavaScript, Ruby, Rust, Dart and C++ with the fewest escapes.
+    Family {
+        escapes: &[Escapes::PYTHON, Escapes::LEAST],
+        layouts: &[Layout::SPACED, Layout::COMPACT, Layout::TWO, Layout::FOUR],
+        orders: BOTH,
+        finishes: LINES,
+    },
+    // Go, and Rails.
+    Family {
+        escapes: &[Escapes::HTML],
+        layouts: &[Layout::COMPACT, Layout::TWO, Layout::TAB],
+        orders: BOTH,
+        finishes: LINES,
+    },
+    // PHP.
+    Family {
+        escapes: &[Escapes::PHP, Escapes::PHP_UNICODE, Escapes::ASCII],
+        layouts: &[Layout::COMPACT, Layout::FOUR],
+        orders: BOTH,
+        finishes: LINES,
+    },
+    // System.Text.Json.
+    Family {
+        escapes: &[Escapes::DOT_NET],
+        layouts: &[Layout::COMPACT, Layout::WINDOWS_TWO, Layout::TWO],
+        orders: GIVEN,
+        finishes: ANY_LINES,
+    },
+    // Newtonsoft, and with it PowerShell 7.
+    Family {
+        escapes: &[Escapes::NEWTONSOFT, Escapes::LEAST],
+        layouts: &[Layout::WINDOWS_TWO, Layout::TWO, Layout::COMPACT],
+        orders: GIVEN,
+        finishes: ANY_LINES,
+    },
+    // PowerShell 5.1.
+    Family {
+        escapes: &[Escapes::POWER_SHELL],
+        layouts: &[Layout::POWER_SHELL, Layout::COMPACT, Layout::WIDE],
+        orders: GIVEN,
+        finishes: ANY_LINES,
+    },
+    // jq.
+    Family {
+        escapes: &[Escapes::JQ, Escapes::LEAST, Escapes::ASCII],
+        layouts: &[Layout::COMPACT, Layout::TWO, Layout::TAB],
+        orders: BOTH,
+        finishes: LINES,
+    },
+    // Gson.
+    Family {
+        escapes: &[Escapes::GSON],
+        layouts: &[Layout::COMPACT, Layout::TWO],
+        orders: BOTH,
+        finishes: LINES,
+    },
+    // Jackson.
+    Family {
+        escapes: &[Escapes::JACKSON, Escapes::ASCII_UPPER],
+        layouts: &[Layout::COMPACT, Layout::JACKSON],
+        orders: BOTH,
+        finishes: LINES,
+    },
+    // Swift.
+    Family {
+        escapes: &[Escapes::SLASH, Escapes::LEAST],
+        layouts: &[Layout::COMPACT, Layout::SWIFT],
+        orders: BOTH,
+        finishes: ONE,
+    },
+    // Perl.
+    Family {
+        escapes: &[Escapes::LEAST],
+        layouts: &[Layout::COMPACT, Layout::PERL],
+        orders: BOTH,
+        finishes: LINES,
+    },
+    // org.json.
+    Family {
+        escapes: &[Escapes::ORG_JSON],
+        layouts: &[Layout::COMPACT, Layout::TWO, Layout::FOUR],
+        orders: BOTH,
+        finishes: ONE,
+    },
+    // Others, with their default settings.
+    Family {
+        escapes: &[Escapes::JSON_SIMPLE, Escapes::LUA, Escapes::PHP_HEX, Escapes::DOT_NET_RELAXED],
+        layouts: &[Layout::COMPACT],
+        orders: BOTH,
+        finishes: ONE,
+    },
+    // What PowerShell 5.1 writes to files and pipes.
+    Family {
+        escapes: &[Escapes::POWER_SHELL],
+        layouts: &[Layout::POWER_SHELL, Layout::COMPACT],
+        orders: GIVEN,
+        finishes: FILES,
+    },
+    // Digests of what Python writes, or of sorted keys.
+    Family {
+        escapes: &[Escapes::PYTHON, Escapes::LEAST],
+        layouts: &[Layout::SPACED, Layout::COMPACT],
+        orders: BOTH,
+        finishes: &[
+            Finish::encoded(Encoding::Sha256),
+            Finish::encoded(Encoding::Sha256Hex),
+            Finish::encoded(Encoding::Quoted(Escapes::PYTHON)),
+        ],
+    },
+];
+
+const BOTH: &[Order] = &[Order::Given, Order::Sorted];
+const GIVEN: &[Order] = &[Order::Given];
+
+const ONE: &[Finish] = &[Finish::NOTHING];
+const LINES: &[Finish] = &[Finish::NOTHING, Finish::LINE];
+const ANY_LINES: &[Finish] = &[Finish::NOTHING, Finish::LINE, Finish::WINDOWS_LINE];
+const FILES: &[Finish] = &[
+    Finish { end: "\r\n", encoding: Encoding::Utf16Marked },
+    Finish { end: "\r\n", encoding: Encoding::Marked },
+    Finish::encoded(Encoding::Utf16Marked),
+    Finish::encoded(Encoding::Marked),
+    Finish::encoded(Encoding::Utf16),
+];
+
+/// What the families write.
+fn of_families() -> impl Iterator<Item = Output> {
+    FAMILIES.iter().flat_map(|family| {
+        family.escapes.iter().flat_map(move |escapes| {
+            family.layouts.iter().flat_map(move |layout| {
+                let style = Style { layout: *layout, ..with(*escapes) };
+                family.orders.iter().flat_map(move |order| {
+                    family.finishes.iter().map(move |finish| (*order, style, *finish))
+                })
+            })
+        })
+    })
+}
+
+const SHAPES: &[Shape] = &[
+    Shape::AS_SENT,
+    Shape::SentOrder,
+    Shape::SORTED,
+    Shape::Without(&["body"]),
+    Shape::Without(&["memoUrl"]),
+    Shape::Without(&["body", "memoUrl"]),
+    Shape::Without(&["lens"]),
+    Shape::Null(&["weights"]),
+    Shape::Null(&["body", "memoUrl", "lens"]),
+    Shape::Null(&["body", "memoUrl", "weights"]),
+    Shape::EmptyWeights,
+    Shape::EmptySignature,
+    Shape::NullSignature,
+    Shape::Extended,
+    Shape::AsSentWithKey,
+    Shape::ByBucket,
+    Shape::ByWeight,
+    Shape::Reversed,
+    Shape::WeightFirst,
+    Shape::Normalized(Form::Nfc),
+    Shape::Normalized(Form::Nfd),
+    Shape::Normalized(Form::Nfkc),
+    Shape::Normalized(Form::Nfkd),
+];
+
 fn shapes() -> impl Iterator<Item = Candidate> {
-    const SHAPES: &[Shape] = &[
-        Shape::AsSent,
-        Shape::SentOrder,
-        Shape::Sorted,
-        Shape::Without(&["body"]),
-        Shape::Without(&["memoUrl"]),
-        Shape::Without(&["body", "memoUrl"]),
-        Shape::Without(&["lens"]),
-        Shape::Null(&["weights"]),
-        Shape::Null(&["body", "memoUrl", "lens"]),
-        Shape::Null(&["body", "memoUrl", "weights"]),
-        Shape::EmptySignature,
-        Shape::NullSignature,
-        Shape::Extended,
-        Shape::AsSentWithKey,
-        Shape::ByBucket,
-        Shape::ByWeight,
-        Shape::Reversed,
-        Shape::WeightFirst,
-        Shape::Normalized(Form::Nfc),
-        Shape::Normalized(Form::Nfd),
-        Shape::Normalized(Form::Nfkc),
-        Shape::Normalized(Form::Nfkd),
+    SHAPES.iter().map(|shape| Candidate::Object(*shape, PLAIN, Finish::NOTHING))
+}
+
+/// Each shape as the most common programs write it.
+fn shapes_by_default() -> impl Iterator<Item = Candidate> {
+    const OUTPUTS: &[(Style, Finish)] = &[
+        (numbered(Numbers::AsSent), Finish::NOTHING),
+        (Style { numbers: Numbers::AsSent, ..PYTHON }, Finish::NOTHING),
+        (with(Escapes::HTML), Finish::LINE),
+        (with(Escapes::HTML), Finish::NOTHING),
+        (PLAIN, Finish::LINE),
+        (with(Escapes::DOT_NET), Finish::NOTHING),
     ];
-    SHAPES.iter().map(|shape| Candidate::Object(*shape, PLAIN, Finish::Nothing))
+    OUTPUTS.iter().flat_map(|(style, finish)| {
+        SHAPES.iter().map(move |shape| Candidate::Object(*shape, *style, *finish))
+    })
 }
 
 fn styles() -> impl Iterator<Item = Candidate> {
     const STYLES: &[Style] = &[
-        Style { layout: Layout::Spaced, ..PLAIN },
-        Style { layout: Layout::Pretty("  "), ..PLAIN },
-        Style { layout: Layout::Pretty("    "), ..PLAIN },
-        Style { layout: Layout::Pretty("\t"), ..PLAIN },
-        with(Escapes::Html),
-        with(Escapes::Python),
-        with(Escapes::Php),
-        with(Escapes::Slash),
-        with(Escapes::DotNet),
-        with(Escapes::PowerShell),
-        with(Escapes::Gson),
-        with(Escapes::Ascii),
-        with(Escapes::AsciiUpper),
-        with(Escapes::Newtonsoft),
-        with(Escapes::Jackson),
-        with(Escapes::DotNetRelaxed),
-        Style { numbers: Numbers::AsSent, ..PLAIN },
-        Style { numbers: Numbers::Point(Which::All), ..PLAIN },
-        Style { numbers: Numbers::Cents(Which::All), ..PLAIN },
-        Style { numbers: Numbers::Cents(Which::Outer), ..PLAIN },
-        Style { numbers: Numbers::Point(Which::Outer), ..PLAIN },
-        Style { numbers: Numbers::Point(Which::Inner), ..PLAIN },
-        Style { numbers: Numbers::Cents(Which::Inner), ..PLAIN },
+        laid_out(Layout::SPACED),
+        laid_out(Layout::TWO),
+        laid_out(Layout::FOUR),
+        laid_out(Layout::TAB),
+        with(Escapes::HTML),
+        with(Escapes::PYTHON),
+        with(Escapes::PHP),
+        with(Escapes::SLASH),
+        with(Escapes::DOT_NET),
+        with(Escapes::POWER_SHELL),
+        with(Escapes::GSON),
+        with(Escapes::ASCII),
+        with(Escapes::ASCII_UPPER),
+        with(Escapes::NEWTONSOFT),
+        with(Escapes::JACKSON),
+        with(Escapes::DOT_NET_RELAXED),
+        numbered(Numbers::AsSent),
+        numbered(Numbers::Point(Which::All)),
+        numbered(Numbers::Cents(Which::All)),
+        numbered(Numbers::Cents(Which::Outer)),
+        numbered(Numbers::Point(Which::Outer)),
+        numbered(Numbers::Point(Which::Inner)),
+        numbered(Numbers::Cents(Which::Inner)),
+        laid_out(Layout::WINDOWS_TWO),
+        laid_out(Layout::WINDOWS_FOUR),
     ];
-    STYLES.iter().map(|style| Candidate::Object(Shape::Payload, *style, Finish::Nothing))
+    STYLES.iter().map(|style| Candidate::Object(Shape::PAYLOAD, *style, Finish::NOTHING))
 }
 
 fn finishes() -> impl Iterator<Item = Candidate> {
     const FINISHES: &[Finish] = &[
-        Finish::Newline("\n"),
-        Finish::Newline("\r\n"),
-        Finish::Sha256,
-        Finish::Sha256Hex,
-        Finish::Sha512,
-        Finish::Sha512Hex,
+        Finish::LINE,
+        Finish::WINDOWS_LINE,
+        Finish { end: "\n\n", ..Finish::NOTHING },
+        Finish { end: " ", ..Finish::NOTHING },
+        Finish::encoded(Encoding::Sha256),
+        Finish::encoded(Encoding::Sha256Hex),
+        Finish::encoded(Encoding::Sha512),
+        Finish::encoded(Encoding::Sha512Hex),
+        Finish { end: "\n", encoding: Encoding::Sha256 },
+        Finish { end: "\n", encoding: Encoding::Sha256Hex },
+        Finish::encoded(Encoding::Marked),
+        Finish { end: "\r\n", encoding: Encoding::Marked },
+        Finish::encoded(Encoding::Utf16),
+        Finish::encoded(Encoding::Utf16Marked),
+        Finish { end: "\r\n", encoding: Encoding::Utf16Marked },
+        Finish::encoded(Encoding::Latin1),
+        Finish::encoded(Encoding::Ascii),
+        Finish::encoded(Encoding::Utf8Twice),
+        Finish::encoded(Encoding::Quoted(Escapes::LEAST)),
+        Finish::encoded(Encoding::Quoted(Escapes::PYTHON)),
+        Finish::encoded(Encoding::Base64),
+        Finish::encoded(Encoding::Hex),
     ];
-    FINISHES.iter().map(|finish| Candidate::Object(Shape::Payload, PLAIN, *finish))
-}
-
-/// The default output of the JSON writers of common languages and tools, as it is and as a line.
-/// Those that differ in one thing only are tried before.
-fn combinations() -> impl Iterator<Item = Candidate> {
-    const COMPACT_PYTHON: Style = Style { layout: Layout::Compact, ..PYTHON };
-    const POWERSHELL: Style =
-        Style { layout: Layout::PowerShell, escapes: Escapes::PowerShell, ..PLAIN };
-    const LINE: Finish = Finish::Newline("\n");
-    const WINDOWS_LINE: Finish = Finish::Newline("\r\n");
-    const WRITERS: &[(Style, Finish)] = &[
-        // The encoder of Go, which ends with a line feed.
-        (with(Escapes::Html), LINE),
-        (with(Escapes::Html), Finish::Nothing),
-        (PYTHON, Finish::Nothing),
-        (COMPACT_PYTHON, Finish::Nothing),
-        (PYTHON, LINE),
-        (POWERSHELL, Finish::Nothing),
-        (Style { escapes: Escapes::Least, ..PYTHON }, Finish::Nothing),
-        (with(Escapes::Php), Finish::Nothing),
-        (with(Escapes::DotNet), Finish::Nothing),
-        (PLAIN, LINE),
-        (Style { numbers: Numbers::Point(Which::All), ..PYTHON }, Finish::Nothing),
-        (Style { layout: Layout::Pretty("  "), ..PYTHON }, Finish::Nothing),
-        (with(Escapes::PowerShell), LINE),
-        (COMPACT_PYTHON, LINE),
-        (with(Escapes::Php), LINE),
-        (with(Escapes::DotNet), LINE),
-        // jq.
-        (Style { layout: Layout::Pretty("  "), ..PLAIN }, LINE),
-        (Style { layout: Layout::Spaced, ..PLAIN }, LINE),
-        (with(Escapes::PowerShell), WINDOWS_LINE),
-        (POWERSHELL, WINDOWS_LINE),
-        (with(Escapes::Gson), LINE),
-        (with(Escapes::Slash), LINE),
-        (with(Escapes::DotNet), WINDOWS_LINE),
-        (Style { layout: Layout::PrettyWindows("  "), ..PLAIN }, Finish::Nothing),
-        (Style { layout: Layout::PrettyWindows("  "), ..with(Escapes::DotNet) }, Finish::Nothing),
-        (Style { layout: Layout::Pretty("  "), ..with(Escapes::DotNet) }, Finish::Nothing),
-        (Style { layout: Layout::Pretty("    "), ..with(Escapes::Php) }, Finish::Nothing),
-        (Style { layout: Layout::Pretty("  "), ..with(Escapes::Html) }, Finish::Nothing),
-        (Style { layout: Layout::PrettyWindows("    "), ..PLAIN }, Finish::Nothing),
-    ];
-    // What was sent has the same text as the payload, unless fields are missing or in another order.
-    let written = WRITERS.iter().flat_map(|(style, finish)| {
-        [Shape::AsSent, Shape::Payload].map(|shape| Candidate::Object(shape, *style, *finish))
-    });
-    // Maps of Go are sorted; so are those of Python and jq on demand.
-    const SORTED: &[(Style, Finish)] = &[
-        (with(Escapes::Html), LINE),
-        (with(Escapes::Html), Finish::Nothing),
-        (PYTHON, Finish::Nothing),
-        (COMPACT_PYTHON, Finish::Nothing),
-        (PLAIN, LINE),
-        (Style { escapes: Escapes::Least, ..PYTHON }, Finish::Nothing),
-        (Style { numbers: Numbers::Point(Which::All), ..PYTHON }, Finish::Nothing),
-        (with(Escapes::Php), Finish::Nothing),
-    ];
-    let sorted =
-        SORTED.iter().map(|(style, finish)| Candidate::Object(Shape::Sorted, *style, *finish));
-    // The rarest writers come last.
-    let (first, last) = (written.clone().take(24), written.skip(24));
-    first.chain(sorted).chain(last).chain(rare_combinations())
-}
-
-/// Combinations with three mistakes, or of settings that are no defaults. They are reached if the text has few
-/// characters that writers escape, so that most candidates before are the same.
-fn rare_combinations() -> impl Iterator<Item = Candidate> {
-    const TWO: Layout = Layout::Pretty("  ");
-    const FOUR: Layout = Layout::Pretty("    ");
-    const LINE: Finish = Finish::Newline("\n");
-    const NULL_WEIGHTS: Shape = Shape::Null(&["weights"]);
-    const NULLS: Shape = Shape::Null(&["body", "memoUrl", "weights"]);
-    const RARE: &[(Shape, Style, Finish)] = &[
-        // Python, Go and C# write absent fields as null unless told otherwise.
-        (NULL_WEIGHTS, PYTHON, Finish::Nothing),
-        (NULL_WEIGHTS, with(Escapes::Html), LINE),
-        (NULL_WEIGHTS, with(Escapes::Html), Finish::Nothing),
-        (NULLS, PYTHON, Finish::Nothing),
-        // jq -S.
-        (Shape::Sorted, Style { layout: TWO, ..PLAIN }, LINE),
-        // Swift with sorted keys.
-        (Shape::Sorted, with(Escapes::Slash), Finish::Nothing),
-        (Shape::Sorted, PYTHON, LINE),
-        (Shape::Sorted, Style { layout: TWO, ..PYTHON }, Finish::Nothing),
-        (Shape::Payload, Style { layout: FOUR, ..PYTHON }, Finish::Nothing),
-        (Shape::Payload, Style { layout: TWO, ..with(Escapes::Html) }, LINE),
-        (
-            Shape::Payload,
-            Style { layout: Layout::Pretty("\t"), ..with(Escapes::Html) },
-            Finish::Nothing,
-        ),
-        (Shape::Payload, Style { layout: TWO, ..with(Escapes::Gson) }, Finish::Nothing),
-        (Shape::Sorted, with(Escapes::Gson), Finish::Nothing),
-        (Shape::Reversed, PYTHON, Finish::Nothing),
-        (Shape::Reversed, with(Escapes::Html), LINE),
-        (Shape::Payload, PYTHON, Finish::Sha256),
-        (Shape::Sorted, PLAIN, Finish::Sha256),
-        (Shape::Payload, Style { layout: FOUR, ..PYTHON }, LINE),
-        (
-            Shape::Payload,
-            Style { layout: Layout::PrettyWindows("  "), ..PLAIN },
-            Finish::Newline("\r\n"),
-        ),
-        (Shape::Sorted, Style { layout: TWO, ..PYTHON }, LINE),
-        (NULL_WEIGHTS, with(Escapes::DotNet), Finish::Nothing),
-        (Shape::Payload, PYTHON, Finish::Sha256Hex),
-        (Shape::Sorted, PLAIN, Finish::Sha256Hex),
-    ];
-    RARE.iter().map(|(shape, style, finish)| Candidate::Object(*shape, *style, *finish))
+    FINISHES.iter().map(|finish| Candidate::Object(Shape::PAYLOAD, PLAIN, *finish))
 }

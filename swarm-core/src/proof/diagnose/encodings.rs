@@ -29,7 +29,7 @@ const LENIENT: GeneralPurposeConfig =
 /// Decodes a signature from any encoding of 64 bytes.
 pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     let mut codes = Vec::new();
-    let dense: String = text.split_whitespace().collect();
+    let dense = dense(text);
     if dense != text {
         codes.push(Code::SignatureWhitespace);
     }
@@ -44,6 +44,14 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     Some(Decoded { codes, value: Signature::from_bytes(&bytes) })
 }
 
+/// The text without white space, and without what files and shells leave around it: quotes and a byte order mark.
+fn dense(text: &str) -> String {
+    let is_part = |character: &char| {
+        !character.is_whitespace() && !matches!(character, '"' | '\'' | '\u{feff}')
+    };
+    text.chars().filter(is_part).collect()
+}
+
 /// The public keys that `text` may encode, the likeliest first.
 pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
     let Some(text) = text else { return Vec::new() };
@@ -51,7 +59,7 @@ pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
         let inner = STANDARD.decode(inside).unwrap_or_default();
         return of_bytes(&inner, &[Code::KeyPem], &[]);
     }
-    let dense: String = text.split_whitespace().collect();
+    let dense = dense(text);
     let Some((form, bytes)) = bytes(&dense) else { return Vec::new() };
     let written: &[Code] = match form {
         Form::Standard if dense == text => &[],
@@ -90,7 +98,7 @@ fn of_bytes(bytes: &[u8], written: &[Code], wrapped: &[Code]) -> Vec<Decoded<Pub
 
 /// What is wrong with a text that encodes no public key.
 pub(super) fn key_fault(text: &str) -> &'static str {
-    let dense: String = text.split_whitespace().collect();
+    let dense = dense(text);
     let bytes = match armoured(text) {
         Some(inside) => STANDARD.decode(inside).unwrap_or_default(),
         None => bytes(&dense).map(|(_, bytes)| bytes).unwrap_or_default(),

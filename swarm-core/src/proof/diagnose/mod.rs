@@ -17,6 +17,7 @@ use std::collections::HashSet;
 
 use ed25519_dalek::Signature;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::canonical;
 use crate::domain::json::Json;
@@ -27,7 +28,10 @@ pub use body::{PayloadKind, SignedBody};
 pub use code::Code;
 
 /// The maximum number of signature verifications in one diagnosis.
-pub const MAX_VERIFICATIONS: usize = 64;
+pub const MAX_VERIFICATIONS: usize = 256;
+
+/// The number of bytes of candidates after which a diagnosis ends. All candidates of a body of 10,000 letters fit.
+const MAX_WRITTEN: usize = 8 << 20;
 
 /// The result of a diagnosis: the text that was signed instead of the canonical text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,16 +153,20 @@ impl SigningMistake {
 /// The verifications of one diagnosis: at most [`MAX_VERIFICATIONS`], without repetitions.
 struct Verifications {
     signature: Signature,
-    made: HashSet<(usize, Vec<u8>)>,
+    /// The digest of each text, and the index of the key.
+    made: HashSet<(usize, [u8; 32])>,
+    /// The number of bytes of all texts, repeated ones too.
+    written: usize,
 }
 
 impl Verifications {
     fn new(signature: Signature) -> Self {
-        Self { signature, made: HashSet::new() }
+        Self { signature, made: HashSet::new(), written: 0 }
     }
 
     /// The index of the first key with which the signature holds, and the mistakes in the signed
-    /// text. Tries the canonical text with each key, then every other candidate with the first key.
+    /// text. Tries the canonical text and the likely candidates with each key, then every other
+    /// candidate with the first key.
     ///
     /// An application contains its key. If that was encoded wrongly, the signed text may contain it
     /// as sent or corrected, so both are tried.
@@ -169,32 +177,38 @@ impl Verifications {
     ) -> Option<(usize, Vec<Code>)> {
         for (at, Decoded { value: key, .. }) in keys.iter().enumerate() {
             for text in [body.canonical(Some(key)), body.canonical(None)] {
-                if self.holds(at, key, text.into_bytes()) {
+                if self.holds(at, key, text.as_bytes()) {
                     return Some((at, Vec::new()));
                 }
             }
         }
-        let Decoded { value: first, .. } = keys.first()?;
-        for candidate in candidates::all() {
-            if self.made.len() == MAX_VERIFICATIONS {
+        let (sent, first) = (body.sent(), keys.get(..1)?);
+        let likely = candidates::likely(sent).map(|candidate| (candidate, keys));
+        let others = candidates::others(sent).map(|candidate| (candidate, first));
+        for (candidate, keys) in likely.chain(others) {
+            if self.is_exhausted() {
                 return None;
             }
-            let Some(message) = candidate.message(body.sent()) else { continue };
-            if self.holds(0, first, message) {
-                return Some((0, candidate.codes(body.sent())));
+            let Some(message) = candidate.message(sent) else { continue };
+            let mut keys = keys.iter().enumerate();
+            if let Some((at, _)) = keys.find(|(at, key)| self.holds(*at, &key.value, &message)) {
+                return Some((at, candidate.codes(sent)));
             }
         }
         None
     }
 
-    fn holds(&mut self, at: usize, key: &PublicKey, message: Vec<u8>) -> bool {
-        let message = (at, message);
-        if self.made.len() == MAX_VERIFICATIONS || self.made.contains(&message) {
+    fn is_exhausted(&self) -> bool {
+        self.made.len() >= MAX_VERIFICATIONS || self.written >= MAX_WRITTEN
+    }
+
+    fn holds(&mut self, at: usize, key: &PublicKey, message: &[u8]) -> bool {
+        if self.is_exhausted() {
             return false;
         }
-        let holds = key.verifying_key().verify_strict(&message.1, &self.signature).is_ok();
-        self.made.insert(message);
-        holds
+        self.written += message.len();
+        let is_new = self.made.insert((at, Sha256::digest(message).into()));
+        is_new && key.verifying_key().verify_strict(message, &self.signature).is_ok()
     }
 }
 
@@ -212,9 +226,9 @@ mod tests {
     #[test]
     fn same_verification_is_not_repeated() {
         let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
-        assert!(verifications.holds(0, &key, b"text".to_vec()));
-        assert!(!verifications.holds(0, &key, b"text".to_vec()));
-        assert!(verifications.holds(1, &key, b"text".to_vec()), "by another key");
+        assert!(verifications.holds(0, &key, b"text"));
+        assert!(!verifications.holds(0, &key, b"text"));
+        assert!(verifications.holds(1, &key, b"text"), "by another key");
     }
 
     #[test]
@@ -222,9 +236,17 @@ mod tests {
         for (others, is_verified) in [(MAX_VERIFICATIONS - 1, true), (MAX_VERIFICATIONS, false)] {
             let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
             for other in 0..others {
-                assert!(!verifications.holds(0, &key, other.to_string().into_bytes()));
+                assert!(!verifications.holds(0, &key, other.to_string().as_bytes()));
             }
-            assert_eq!(verifications.holds(0, &key, b"text".to_vec()), is_verified);
+            assert_eq!(verifications.holds(0, &key, b"text"), is_verified);
+        }
+    }
+    #[test]
+    fn number_of_bytes_is_bounded() {
+        for (others, is_verified) in [(MAX_WRITTEN - 1, true), (MAX_WRITTEN, false)] {
+            let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
+            assert!(!verifications.holds(0, &key, &vec![0; others]));
+            assert_eq!(verifications.holds(0, &key, b"text"), is_verified);
         }
     }
 }

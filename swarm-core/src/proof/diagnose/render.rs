@@ -1,6 +1,7 @@
 //! Writes JSON as other programs do: other white space, escapes and number formats.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use crate::domain::json::{self, Json, Object};
 
@@ -46,106 +47,178 @@ pub(super) struct Style {
     pub(super) numbers: Numbers,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Layout {
-    #[default]
-    Compact,
-    /// `", "` and `": "`.
-    Spaced,
-    /// One member per line, each level indented by this string.
-    Pretty(&'static str),
-    /// The same, with the line breaks of Windows.
-    PrettyWindows(&'static str),
-    /// As PowerShell 5.1: the line breaks of Windows, and two spaces after a colon.
-    PowerShell,
+/// The white space that a program writes. The default is none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Layout {
+    /// Before each entry and each closing bracket; empty on one line.
+    line_break: &'static str,
+    /// The indentation of one level.
+    indent: &'static str,
+    colon: &'static str,
+    comma: &'static str,
+    nesting: Nesting,
+}
+
+/// Where the lines of inner objects and lists begin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Nesting {
+    /// One indentation further in than the lines around.
+    Levels,
+    /// At the column of the opening bracket.
+    Columns,
+    /// The entries of a list are on one line, with spaces between them and the brackets.
+    InlineLists,
 }
 
 impl Layout {
-    /// The line break and the indentation of a level; `None` on one line.
-    fn lines(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Compact | Self::Spaced => None,
-            Self::Pretty(indent) => Some(("\n", indent)),
-            Self::PrettyWindows(indent) => Some(("\r\n", indent)),
-            Self::PowerShell => Some(("\r\n", "    ")),
-        }
+    pub(super) const COMPACT: Self =
+        Self { line_break: "", indent: "", colon: ":", comma: ",", nesting: Nesting::Levels };
+    /// `", "` and `": "`.
+    pub(super) const SPACED: Self = Self { colon: ": ", comma: ", ", ..Self::COMPACT };
+    pub(super) const TWO: Self = Self::lines("  ");
+    pub(super) const FOUR: Self = Self::lines("    ");
+    pub(super) const TAB: Self = Self::lines("\t");
+    /// The line breaks of Windows.
+    pub(super) const WINDOWS_TWO: Self = Self { line_break: "\r\n", ..Self::TWO };
+    pub(super) const WINDOWS_FOUR: Self = Self { line_break: "\r\n", ..Self::FOUR };
+    /// As PowerShell 5.1, but for inner objects and lists.
+    pub(super) const WIDE: Self = Self { colon: ":  ", ..Self::WINDOWS_FOUR };
+    /// As PowerShell 5.1.
+    pub(super) const POWER_SHELL: Self = Self { nesting: Nesting::Columns, ..Self::WIDE };
+    pub(super) const SWIFT: Self = Self { colon: " : ", ..Self::TWO };
+    pub(super) const PERL: Self = Self { colon: " : ", ..Self::lines("   ") };
+    pub(super) const JACKSON: Self = Self { nesting: Nesting::InlineLists, ..Self::SWIFT };
+
+    /// One entry per line, each level indented by this string.
+    const fn lines(indent: &'static str) -> Self {
+        Self { line_break: "\n", indent, colon: ": ", ..Self::COMPACT }
     }
 
-    fn colon(self) -> &'static str {
-        match self {
-            Self::Compact => ":",
-            Self::Spaced | Self::Pretty(_) | Self::PrettyWindows(_) => ": ",
-            Self::PowerShell => ":  ",
-        }
+    /// Whether there are several lines.
+    pub(super) fn is_pretty(self) -> bool {
+        !self.line_break.is_empty()
     }
 }
 
+impl Default for Layout {
+    fn default() -> Self {
+        Self::COMPACT
+    }
+}
+
+/// The characters that a program escapes without need.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Escapes {
+pub(super) struct Escapes {
+    /// These are written as `\uXXXX`.
+    unicode: &'static [Range],
+    /// Among all that are written as `\uXXXX`, these have upper-case digits.
+    upper: &'static [Range],
+    slash: Slash,
+}
+
+type Range = RangeInclusive<char>;
+
+/// When a program writes `\/`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Slash {
     #[default]
-    Least,
-    /// All characters outside ASCII, with lower-case digits.
-    Ascii,
-    /// All characters outside ASCII, with upper-case digits.
-    AsciiUpper,
-    /// `Ascii` and U+007F, as Python.
-    Python,
-    /// `\/`.
-    Slash,
-    /// `Ascii` and `Slash` together, as PHP.
-    Php,
-    /// `<`, `>`, `&`, U+2028 and U+2029, as Go and Rails.
-    Html,
-    /// `Html`, `'` and U+0085, as PowerShell 5.1.
-    PowerShell,
-    /// `Html`, `'` and `=`, as Gson.
-    Gson,
-    /// All outside ASCII, `Html` and `"`, `'`, `+`, a backtick and U+007F with upper-case digits, as
-    /// System.Text.Json.
-    DotNet,
-    /// What System.Text.Json escapes with its relaxed encoder.
-    DotNetRelaxed,
-    /// The mandatory ones with upper-case digits, as Jackson.
-    Jackson,
-    /// U+0085, U+2028 and U+2029, as Newtonsoft.
-    Newtonsoft,
+    Never,
+    Always,
+    /// In `</`.
+    AfterLess,
 }
 
 impl Escapes {
+    pub(super) const LEAST: Self = Self { unicode: &[], upper: &[], slash: Slash::Never };
+    /// All characters outside ASCII.
+    pub(super) const ASCII: Self = Self { unicode: &['\u{80}'..=char::MAX], ..Self::LEAST };
+    /// The same, with upper-case digits.
+    pub(super) const ASCII_UPPER: Self = Self { upper: Self::ASCII.unicode, ..Self::ASCII };
+    /// All outside ASCII, and U+007F.
+    pub(super) const PYTHON: Self = Self { unicode: &['\u{7f}'..=char::MAX], ..Self::LEAST };
+    pub(super) const JQ: Self = Self { unicode: &['\u{7f}'..='\u{7f}'], ..Self::LEAST };
+    /// Go and Rails.
+    pub(super) const HTML: Self = Self {
+        unicode: &['&'..='&', '<'..='<', '>'..='>', '\u{2028}'..='\u{2029}'],
+        ..Self::LEAST
+    };
+    /// PowerShell 5.1.
+    pub(super) const POWER_SHELL: Self = Self {
+        unicode: &['&'..='\'', '<'..='<', '>'..='>', '\u{85}'..='\u{85}', '\u{2028}'..='\u{2029}'],
+        ..Self::LEAST
+    };
+    pub(super) const GSON: Self =
+        Self { unicode: &['&'..='\'', '<'..='>', '\u{2028}'..='\u{2029}'], ..Self::LEAST };
+    /// The mandatory ones with upper-case digits.
+    pub(super) const JACKSON: Self = Self { upper: &['\0'..=char::MAX], ..Self::LEAST };
+    pub(super) const NEWTONSOFT: Self =
+        Self { unicode: &['\u{85}'..='\u{85}', '\u{2028}'..='\u{2029}'], ..Self::LEAST };
+    /// System.Text.Json.
+    pub(super) const DOT_NET: Self = Self {
+        unicode: &[
+            '"'..='"',
+            '&'..='\'',
+            '+'..='+',
+            '<'..='<',
+            '>'..='>',
+            '`'..='`',
+            '\u{7f}'..=char::MAX,
+        ],
+        ..Self::JACKSON
+    };
+    /// System.Text.Json with its relaxed encoder.
+    pub(super) const DOT_NET_RELAXED: Self = Self {
+        unicode: &['\u{7f}'..='\u{9f}', '\u{2028}'..='\u{2029}', '\u{10000}'..=char::MAX],
+        ..Self::JACKSON
+    };
+    /// Swift, and org.json on Android.
+    pub(super) const SLASH: Self = Self { slash: Slash::Always, ..Self::LEAST };
+    /// lua-cjson.
+    pub(super) const LUA: Self = Self { slash: Slash::Always, ..Self::JQ };
+    pub(super) const PHP: Self = Self { slash: Slash::Always, ..Self::ASCII };
+    /// PHP with `JSON_UNESCAPED_UNICODE`.
+    pub(super) const PHP_UNICODE: Self =
+        Self { unicode: &['\u{2028}'..='\u{2029}'], ..Self::SLASH };
+    /// PHP with `JSON_HEX_TAG`, `JSON_HEX_AMP`, `JSON_HEX_APOS` and `JSON_HEX_QUOT`.
+    pub(super) const PHP_HEX: Self = Self {
+        unicode: &['"'..='"', '&'..='\'', '<'..='<', '>'..='>', '\u{80}'..=char::MAX],
+        upper: &['<'..='>'],
+        ..Self::PHP
+    };
+    pub(super) const ORG_JSON: Self = Self {
+        unicode: &['\u{80}'..='\u{9f}', '\u{2000}'..='\u{20ff}'],
+        slash: Slash::AfterLess,
+        ..Self::LEAST
+    };
+    pub(super) const JSON_SIMPLE: Self = Self {
+        unicode: &['\u{7f}'..='\u{9f}', '\u{2000}'..='\u{20ff}'],
+        slash: Slash::Always,
+        ..Self::JACKSON
+    };
+
     /// Whether the style escapes a character without need, as `\uXXXX`.
     fn includes(self, character: char) -> bool {
-        let is_line = matches!(character, '\u{2028}' | '\u{2029}');
-        let is_html = is_line || matches!(character, '<' | '>' | '&');
-        match self {
-            Self::Least | Self::Slash | Self::Jackson => false,
-            Self::Ascii | Self::AsciiUpper | Self::Php => !character.is_ascii(),
-            Self::Python => !character.is_ascii() || character == '\u{7f}',
-            Self::Html => is_html,
-            Self::PowerShell => is_html || matches!(character, '\'' | '\u{85}'),
-            Self::Gson => is_html || matches!(character, '\'' | '='),
-            Self::DotNet => {
-                let is_other = matches!(character, '"' | '\'' | '+' | '`' | '\u{7f}');
-                !character.is_ascii() || is_html || is_other
-            }
-            Self::DotNetRelaxed => {
-                is_line || matches!(character, '\u{7f}'..='\u{9f}' | '\u{10000}'..)
-            }
-            Self::Newtonsoft => is_line || character == '\u{85}',
+        self.unicode.iter().any(|range| range.contains(&character))
+    }
+
+    fn escapes_slash(self, before: Option<char>) -> bool {
+        match self.slash {
+            Slash::Never => false,
+            Slash::Always => true,
+            Slash::AfterLess => before == Some('<'),
         }
     }
 
-    fn escapes_slash(self) -> bool {
-        matches!(self, Self::Slash | Self::Php)
+    fn is_upper(self, character: char) -> bool {
+        self.upper.iter().any(|range| range.contains(&character))
     }
+}
 
-    /// Whether hexadecimal digits are in upper case: of all characters, or of those that need no escape.
-    fn is_upper(self, is_control: bool) -> bool {
-        match self {
-            Self::DotNet | Self::DotNetRelaxed | Self::Jackson => true,
-            Self::AsciiUpper => !is_control,
-            _ => false,
-        }
-    }
+/// Writes a string in JSON.
+pub(super) fn quoted(text: &str, escapes: Escapes) -> String {
+    let mut written = String::new();
+    Writer { text: &mut written, style: Style { escapes, ..Style::default() } }.string(text);
+    written
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -183,7 +256,7 @@ impl Which {
 /// Writes an object in this style.
 pub(super) fn write(fields: &Fields, style: Style) -> String {
     let mut text = String::new();
-    Writer { text: &mut text, style }.object(fields, 0);
+    Writer { text: &mut text, style }.object(fields, 0, style.layout.line_break);
     text
 }
 
@@ -192,57 +265,81 @@ struct Writer<'a> {
     style: Style,
 }
 
+/// What a writer puts between the entries of an object or a list: line breaks with their indentation.
+struct Breaks {
+    before_entry: String,
+    before_end: String,
+    /// The break before the end of what is around the entries of an entry.
+    within: String,
+}
+
 impl Writer<'_> {
-    fn value(&mut self, value: &Value, depth: usize) {
+    fn value(&mut self, value: &Value, depth: usize, line: &str) {
         match value {
             Value::Null => self.text.push_str("null"),
             Value::Bool(value) => self.text.push_str(if *value { "true" } else { "false" }),
             Value::Number(written) => self.number(written, depth),
             Value::Text(text) => self.string(text),
             Value::List(items) => {
-                self.listed('[', ']', items, depth, |this, item| this.value(item, depth + 1));
+                let breaks = self.breaks_of_list(line);
+                self.listed(('[', ']'), items, &breaks, |this, item| {
+                    this.value(item, depth + 1, &breaks.within);
+                });
             }
-            Value::Object(fields) => self.object(fields, depth),
+            Value::Object(fields) => self.object(fields, depth, line),
         }
     }
 
-    fn object(&mut self, fields: &Fields, depth: usize) {
-        self.listed('{', '}', fields, depth, |this, (key, value)| {
+    /// Writes an object whose closing bracket is on this line.
+    fn object(&mut self, fields: &Fields, depth: usize, line: &str) {
+        let breaks = self.breaks(line);
+        self.listed(('{', '}'), fields, &breaks, |this, (key, value)| {
             this.string(key);
-            this.text.push_str(this.style.layout.colon());
-            this.value(value, depth + 1);
+            this.text.push_str(this.style.layout.colon);
+            this.value(value, depth + 1, &breaks.within);
         });
     }
 
     fn listed<T>(
         &mut self,
-        open: char,
-        close: char,
+        (open, close): (char, char),
         items: &[T],
-        depth: usize,
+        breaks: &Breaks,
         mut each: impl FnMut(&mut Self, &T),
     ) {
         self.text.push(open);
         for (at, item) in items.iter().enumerate() {
-            if at > 0 {
-                self.text.push_str(if self.style.layout == Layout::Spaced { ", " } else { "," });
-            }
-            self.line(depth + 1);
+            self.text.push_str(if at > 0 { self.style.layout.comma } else { "" });
+            self.text.push_str(&breaks.before_entry);
             each(self, item);
         }
-        if !items.is_empty() {
-            self.line(depth);
-        }
+        self.text.push_str(if items.is_empty() { "" } else { &breaks.before_end });
         self.text.push(close);
     }
 
-    fn line(&mut self, depth: usize) {
-        if let Some((line_break, indent)) = self.style.layout.lines() {
-            self.text.push_str(line_break);
-            for _ in 0..depth {
-                self.text.push_str(indent);
-            }
+    fn breaks(&self, line: &str) -> Breaks {
+        let layout = self.style.layout;
+        let before_end = match layout.nesting {
+            Nesting::Columns => format!("{}{}", layout.line_break, " ".repeat(self.column())),
+            Nesting::Levels | Nesting::InlineLists => line.to_owned(),
+        };
+        let before_entry = format!("{before_end}{}", layout.indent);
+        Breaks { within: before_entry.clone(), before_entry, before_end }
+    }
+
+    fn breaks_of_list(&self, line: &str) -> Breaks {
+        if self.style.layout.nesting != Nesting::InlineLists {
+            return self.breaks(line);
         }
+        let space = || " ".to_owned();
+        Breaks { before_entry: space(), before_end: space(), within: line.to_owned() }
+    }
+
+    /// The number of characters on the last line, as far as the fields of a payload reach. Longer keys would make
+    /// texts much longer than what was sent.
+    fn column(&self) -> usize {
+        const MAX: usize = 64;
+        self.text.chars().rev().take(MAX).take_while(|character| *character != '\n').count()
     }
 
     fn number(&mut self, written: &str, depth: usize) {
@@ -265,16 +362,20 @@ impl Writer<'_> {
 
     fn string(&mut self, text: &str) {
         self.text.push('"');
-        text.chars().for_each(|character| self.character(character));
+        let mut before = None;
+        for character in text.chars() {
+            self.character(character, before);
+            before = Some(character);
+        }
         self.text.push('"');
     }
 
-    fn character(&mut self, character: char) {
+    /// Writes a character after the one before it in the string.
+    fn character(&mut self, character: char, before: Option<char>) {
         let escapes = self.style.escapes;
-        let is_control = character < ' ';
         match character {
-            _ if escapes.includes(character) => self.unicode(character, escapes.is_upper(false)),
-            '/' if escapes.escapes_slash() => self.text.push_str("\\/"),
+            _ if escapes.includes(character) => self.unicode(character),
+            '/' if escapes.escapes_slash(before) => self.text.push_str("\\/"),
             '"' => self.text.push_str("\\\""),
             '\\' => self.text.push_str("\\\\"),
             '\u{8}' => self.text.push_str("\\b"),
@@ -282,13 +383,14 @@ impl Writer<'_> {
             '\n' => self.text.push_str("\\n"),
             '\u{c}' => self.text.push_str("\\f"),
             '\r' => self.text.push_str("\\r"),
-            _ if is_control => self.unicode(character, escapes.is_upper(true)),
+            _ if character < ' ' => self.unicode(character),
             _ => self.text.push(character),
         }
     }
 
     /// Writes the code units of a character as `\uXXXX`.
-    fn unicode(&mut self, character: char, is_upper: bool) {
+    fn unicode(&mut self, character: char) {
+        let is_upper = self.style.escapes.is_upper(character);
         for unit in character.encode_utf16(&mut [0; 2]) {
             // Writing to a string does not fail.
             let _ = match is_upper {

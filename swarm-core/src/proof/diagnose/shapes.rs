@@ -8,17 +8,12 @@ use super::render::{Fields, Value};
 /// A way of building an object from the request body.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
-    /// The payload that should have been signed.
-    Payload,
-    /// The body as sent, without `signature` and without `publicKey` unless that is part of the
-    /// payload.
-    AsSent,
+    /// These fields, in this order.
+    Fields(Extent, Order),
     /// The body as sent, without `signature`.
     AsSentWithKey,
     /// The payload, with its keys in the order of the body.
     SentOrder,
-    /// The payload, with its keys sorted.
-    Sorted,
     /// The payload, with `weight` before `bucket`.
     WeightFirst,
     /// The payload without these keys.
@@ -31,6 +26,8 @@ pub(super) enum Shape {
     ByWeight,
     /// The payload, with its weights in reverse order.
     Reversed,
+    /// The payload, with an empty list of weights if it has none.
+    EmptyWeights,
     /// The payload and an empty signature.
     EmptySignature,
     /// The payload and `"signature": null`.
@@ -39,6 +36,26 @@ pub(super) enum Shape {
     Extended,
     /// The payload, with each string in this Unicode normal form.
     Normalized(Form),
+}
+
+/// Which fields a program writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Extent {
+    /// The payload that should have been signed.
+    Payload,
+    /// Those fields of the payload that were sent.
+    Present,
+    /// The body as sent, without `signature` and without `publicKey` unless that is part of the
+    /// payload.
+    AsSent,
+}
+
+/// The order in which a program writes the fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Order {
+    /// That of the payload or of the body.
+    Given,
+    Sorted,
 }
 
 /// A normal form of Unicode.
@@ -50,16 +67,29 @@ pub(super) enum Form {
     Nfkd,
 }
 
+impl Extent {
+    fn of(self, sent: &Sent) -> Fields {
+        match self {
+            Self::Payload => sent.signed(),
+            Self::Present => sent.present.clone(),
+            Self::AsSent => as_sent(sent, &["signature", "publicKey"]),
+        }
+    }
+}
+
 impl Shape {
+    pub(super) const PAYLOAD: Self = Self::Fields(Extent::Payload, Order::Given);
+    pub(super) const AS_SENT: Self = Self::Fields(Extent::AsSent, Order::Given);
+    pub(super) const SORTED: Self = Self::Fields(Extent::Payload, Order::Sorted);
+
     /// Builds the object.
     pub(super) fn of(self, sent: &Sent) -> Fields {
         let payload = sent.signed();
         match self {
-            Self::Payload => payload,
-            Self::AsSent => as_sent(sent, &["signature", "publicKey"]),
+            Self::Fields(extent, Order::Given) => extent.of(sent),
+            Self::Fields(extent, Order::Sorted) => sorted(extent.of(sent)),
             Self::AsSentWithKey => as_sent(sent, &["signature"]),
             Self::SentOrder => in_sent_order(sent, payload),
-            Self::Sorted => sorted(payload),
             Self::WeightFirst => with_weights(payload, |list| list.iter_mut().for_each(reverse)),
             Self::Without(keys) => without(payload, keys),
             Self::Null(keys) => with_nulls(sent, payload, keys),
@@ -70,6 +100,7 @@ impl Shape {
                 with_weights(payload, |list| list.sort_by(|a, b| share(b).total_cmp(&share(a))))
             }
             Self::Reversed => with_weights(payload, |list| list.reverse()),
+            Self::EmptyWeights => with_empty_weights(sent, payload),
             Self::EmptySignature => with(payload, "signature", Value::Text(String::new())),
             Self::NullSignature => with(payload, "signature", Value::Null),
             Self::Extended => extended(sent, payload),
@@ -86,7 +117,7 @@ fn as_sent(sent: &Sent, but: &[&str]) -> Fields {
 }
 
 fn in_sent_order(sent: &Sent, mut payload: Fields) -> Fields {
-    let place = |key: &str| sent.fields.iter().position(|(name, _)| name == key);
+    let place = |key: &str| sent.present.iter().position(|(name, _)| name == key);
     payload.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
     payload
 }
@@ -115,6 +146,14 @@ fn with_nulls(sent: &Sent, mut payload: Fields, keys: &[&str]) -> Fields {
         }
     }
     payload
+}
+
+fn with_empty_weights(sent: &Sent, payload: Fields) -> Fields {
+    let is_take = sent.keys().contains(&"weights");
+    if !is_take || sent.field("weights").is_some() {
+        return payload;
+    }
+    with(payload, "weights", Value::List(Vec::new()))
 }
 
 fn extended(sent: &Sent, mut payload: Fields) -> Fields {

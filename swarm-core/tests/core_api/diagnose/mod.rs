@@ -5,6 +5,7 @@
 mod codes;
 mod fields;
 mod honesty;
+mod outputs;
 mod serializers;
 mod together;
 mod writers;
