@@ -21,11 +21,7 @@ pub(crate) struct Arrival {
 
 impl Arrival {
     /// Finds the tenant of a request.
-    pub(crate) fn of(site: &Site, mut head: RequestHead) -> Self {
-        // The target of OPTIONS that is for no path.
-        if head.path == "*" {
-            "/".clone_into(&mut head.path);
-        }
+    pub(crate) fn of(site: &Site, head: RequestHead) -> Self {
         let origin = Origin::of(head.host.clone(), &head.headers, site.origins);
         let RequestHead { path, headers, extensions, .. } = &head;
         let served = site.find(&TenantRequest::new(origin.host(), path, headers, extensions));
@@ -66,11 +62,11 @@ impl Arrival {
 
     /// The hint for an unknown path that is not below the base path, or ends with a slash.
     pub(crate) fn fault_of_path(&self) -> Option<String> {
-        if self.below.is_none()
-            && let Some(served) = &self.served
-        {
-            let base = served.config().base_path();
-            return Some(format!("path: is not below {base}, where this service is"));
+        if self.below.is_none() {
+            let base = self.served.as_ref()?.config().base_path();
+            // Only the target `*` is not below the root.
+            let is_root = base.as_str().is_empty();
+            return (!is_root).then(|| format!("path: is not below {base}, where this service is"));
         }
         let fault = "path: ends with a slash, which only the root path may: leave the slash out";
         self.path().ends_with('/').then(|| fault.to_owned())

@@ -129,7 +129,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-server/src/bin/swarm",
         &[
-            "console descriptors failure memory outgoing successions",
+            "console descriptors failure memory outgoing successions text_file",
             "arguments schedule store",
             "log secrets trust",
             "mail signing_key webhooks without_mail",

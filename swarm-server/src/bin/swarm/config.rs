@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
-use crate::command::read_text;
 use crate::mail::{Smtp, checked_sender};
 use crate::schedule::ScheduleTable;
 use crate::store::DEFAULT_STORE;
+use crate::text_file::read_text;
 use crate::webhooks::WebhookTable;
 
 /// The configuration file.

@@ -22,6 +22,17 @@ struct List {
     field: &'static str,
     /// The parameter that names a position, and the field with the next one. `None`: the list has one page.
     position: Option<(&'static str, &'static str)>,
+    /// What is read of each of its records.
+    part: Option<Part>,
+}
+
+/// What the service has of a record at a path of its own.
+struct Part {
+    file: &'static str,
+    /// The path, from the id of the record.
+    path: fn(&str) -> String,
+    /// The field with a list; `None`: the answer is what is written, unless it is null.
+    field: Option<&'static str>,
 }
 
 const LISTS: [List; 7] = [
@@ -30,37 +41,57 @@ const LISTS: [List; 7] = [
         path: "/api/swarm/takes?superseded=true&limit=500",
         field: "takes",
         position: Some(("before", "nextBefore")),
+        part: None,
     },
     List {
         file: "sessions.ndjson",
         path: "/api/swarm/sessions?limit=100",
         field: "sessions",
         position: Some(("before", "nextBefore")),
+        part: Some(Part {
+            file: "briefs.ndjson",
+            path: |session| format!("/api/swarm/brief?session={session}"),
+            field: None,
+        }),
     },
-    List { file: "members.ndjson", path: "/api/swarm/members?", field: "members", position: None },
+    List {
+        file: "members.ndjson",
+        path: "/api/swarm/members?",
+        field: "members",
+        position: None,
+        part: None,
+    },
     List {
         file: "memos.ndjson",
         path: "/api/swarm/memos?limit=100",
         field: "memos",
         position: Some(("before", "nextBefore")),
+        part: None,
     },
     List {
         file: "subjects.ndjson",
         path: "/api/swarm/subjects?limit=500",
         field: "subjects",
         position: Some(("after", "nextAfter")),
+        part: Some(Part {
+            file: "snapshots.ndjson",
+            path: |subject| format!("/api/swarm/subjects/{subject}/snapshots"),
+            field: Some("snapshots"),
+        }),
     },
     List {
         file: "log.ndjson",
         path: "/api/swarm/log?limit=1000",
         field: "entries",
         position: Some(("after", "next")),
+        part: None,
     },
     List {
         file: "committee.ndjson",
         path: "/api/ic/sessions?limit=500",
         field: "sessions",
         position: Some(("before", "nextBefore")),
+        part: None,
     },
 ];
 
@@ -75,20 +106,15 @@ pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
         return Err(CommandError::Usage(format!("{} is not empty", shown(folder))));
     }
     let export = Export { client, folder, progress: Progress::of_requests() };
-    let (mut subjects, mut sessions) = (Vec::new(), Vec::new());
     let mut files = Vec::new();
     for list in &LISTS {
         let mut file = RecordFile::new(folder, list.file)?;
-        let ids = match list.file {
-            "subjects.ndjson" => Some(&mut subjects),
-            "sessions.ndjson" => Some(&mut sessions),
-            _ => None,
-        };
-        export.write_list(list, &mut file, ids)?;
+        let ids = export.write_list(list, &mut file)?;
         files.push(file.end()?);
+        if let Some(part) = &list.part {
+            files.push(export.write_parts(part, &ids)?);
+        }
     }
-    files.push(export.snapshots(&subjects)?);
-    files.push(export.briefs(&sessions)?);
     let manifest = Json::from([
         ("format", Json::from("swarm-export/1")),
         ("service", Json::from(export.client.service())),
@@ -109,53 +135,36 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Writes the records of a list, and adds their ids.
-    fn write_list(
-        &self,
-        list: &List,
-        file: &mut RecordFile,
-        mut ids: Option<&mut Vec<String>>,
-    ) -> Result<(), CommandError> {
-        let mut at = String::new();
+    /// Writes the records of a list. Returns their ids, if something is read of each.
+    fn write_list(&self, list: &List, file: &mut RecordFile) -> Result<Vec<String>, CommandError> {
+        let (mut at, mut ids) = (String::new(), Vec::new());
         for _ in 0..MAX_PAGES {
             let mut answer = self.get(&format!("{}{at}", list.path))?.into_object();
             let next = list.position.and_then(|position| following(position, &mut answer));
             let page = records(&mut answer, list.path, list.field)?;
             for record in &page {
                 file.write(record)?;
-                if let Some(ids) = &mut ids {
-                    ids.extend(id_of(record));
-                }
+                ids.extend(list.part.as_ref().and_then(|_| id_of(record)));
             }
             match next {
                 Some(next) if !page.is_empty() => at = next,
-                _ => return Ok(()),
+                _ => return Ok(ids),
             }
         }
         Err(CommandError::Unreached(format!("{} does not end", list.path)))
     }
 
-    /// Writes the snapshots of these subjects.
-    fn snapshots(&self, subjects: &[String]) -> Result<Json, CommandError> {
-        let mut file = RecordFile::new(self.folder, "snapshots.ndjson")?;
-        for subject in subjects {
-            let path = format!("/api/swarm/subjects/{}/snapshots", encoded(subject));
-            let mut answer = self.get(&path)?.into_object();
-            for record in records(&mut answer, &path, "snapshots")? {
-                file.write(&record)?;
-            }
-        }
-        file.end()
-    }
-
-    /// Writes the briefs of these sessions that have one.
-    fn briefs(&self, sessions: &[String]) -> Result<Json, CommandError> {
-        let mut file = RecordFile::new(self.folder, "briefs.ndjson")?;
-        for session in sessions {
-            match self.get(&format!("/api/swarm/brief?session={}", encoded(session)))? {
-                Json::Null => {}
-                brief => file.write(&brief)?,
-            }
+    /// Writes what the service has of each of these records.
+    fn write_parts(&self, part: &Part, ids: &[String]) -> Result<Json, CommandError> {
+        let mut file = RecordFile::new(self.folder, part.file)?;
+        for id in ids {
+            let path = (part.path)(&encoded(id));
+            let answer = self.get(&path)?;
+            let found = match part.field {
+                Some(field) => records(&mut answer.into_object(), &path, field)?,
+                None => Vec::from_iter(Some(answer).filter(|answer| *answer != Json::Null)),
+            };
+            found.iter().try_for_each(|record| file.write(record))?;
         }
         file.end()
     }

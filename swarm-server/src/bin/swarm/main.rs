@@ -28,6 +28,7 @@ mod signing_key;
 mod store;
 mod successions;
 mod tenants;
+mod text_file;
 mod timestamp_check;
 mod timestamps;
 #[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]

@@ -12,7 +12,7 @@ use swarm_core::proof::hex;
 use swarm_core::{Entropy, SystemEntropy};
 
 use crate::arguments::HashTokenOptions;
-use crate::command::read_text;
+use crate::text_file::read_text;
 use crate::{Failure, console};
 
 /// A random token: `adm_` and 256 random bits in hexadecimal.

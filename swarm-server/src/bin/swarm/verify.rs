@@ -19,7 +19,8 @@ use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
 
 use crate::arguments::{Trust, VerifyOptions};
-use crate::command::{Progress, decoded, read_text};
+use crate::command::Progress;
+use crate::text_file::{decoded, read_text};
 use crate::{Failure, console, timestamp_check};
 
 /// Prints what is proven, and what is not. Exit status: 0 nothing fails, 1 something does, 2 there is nothing to verify,

@@ -4,7 +4,6 @@ mod output;
 mod private_files;
 mod progress;
 mod shell;
-mod text;
 mod times;
 
 pub(crate) use output::{
@@ -16,5 +15,4 @@ pub(crate) use private_files::{
 };
 pub(crate) use progress::Progress;
 pub(crate) use shell::{flag, shell_word};
-pub(crate) use text::{decoded, read_text};
 pub(crate) use times::{in_both_times, now, parse_time};

@@ -10,9 +10,9 @@ use swarm_core::domain::SessionState;
 use swarm_core::json::{self, Json, printable_json};
 use swarm_core::rules::Stage;
 
-use super::text::read_text;
 use crate::console;
 use crate::failure::CommandError;
+use crate::text_file::read_text;
 
 /// The state of a session in the words of the pages. A state that this version does not know stays as it is.
 pub(crate) fn state_word(state: &str) -> &str {

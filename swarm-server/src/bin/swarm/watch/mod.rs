@@ -20,7 +20,8 @@ use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::tlog_policy::TlogPolicy;
 
 use crate::arguments::WatchOptions;
-use crate::command::{Progress, now, read_text};
+use crate::command::{Progress, now};
+use crate::text_file::read_text;
 use crate::{Failure, console};
 use evidence::Evidence;
 use mirror::Mirror;
