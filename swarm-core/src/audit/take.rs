@@ -68,7 +68,8 @@ pub fn audit_take(
     report.into_findings()
 }
 
-/// Returns whether neither the take nor the proof says what was signed, since its texts are withheld.
+/// Returns whether the digest of the signed bytes is unknown: the texts of the take are withheld, the proof does not have their
+/// digest, and there is no seal.
 fn is_unknown(take: &Take, proof: &TlogProof) -> bool {
     !take.has_texts() && proof.digest().is_none() && take.salt.is_none()
 }

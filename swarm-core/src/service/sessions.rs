@@ -129,7 +129,8 @@ impl Tenant {
         Ok(())
     }
 
-    /// The same, where a deadline is moved: a session that counts must not be open while its takes go to a practice session.
+    /// Checks that a session whose deadline is moved does not open again while its takes would go to a practice session. A session
+    /// that is for practice itself passes.
     async fn check_is_not_diverted(&self, amended: &Session, now: Timestamp) -> Result<(), Error> {
         if !amended.counts() || !accepts_takes(amended, now) {
             return Ok(());
@@ -507,7 +508,7 @@ impl Tenant {
     }
 }
 
-/// Whether takes may come that could count, where the session is the newest of its day.
+/// Whether a session accepts takes that count, if it is the newest of its day and subject.
 fn accepts_takes(session: &Session, now: Timestamp) -> bool {
     session.state < SessionState::Aggregated && rules::takes_may_come(session.window_closes_at, now)
 }

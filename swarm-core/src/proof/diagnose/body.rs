@@ -136,7 +136,7 @@ impl SignedBody {
 pub(super) struct Sent {
     pub(super) kind: PayloadKind,
     pub(super) fields: Fields,
-    /// Those of the fields that are part of the payload. A body may have very many others.
+    /// The fields of the body that are part of the payload. A body may have very many others.
     pub(super) present: Fields,
     /// Other texts that may have been signed by mistake.
     pub(super) others: Vec<String>,

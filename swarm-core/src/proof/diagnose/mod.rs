@@ -241,6 +241,7 @@ mod tests {
             assert_eq!(verifications.holds(0, &key, b"text"), is_verified);
         }
     }
+
     #[test]
     fn number_of_bytes_is_bounded() {
         for (others, is_verified) in [(MAX_WRITTEN - 1, true), (MAX_WRITTEN, false)] {

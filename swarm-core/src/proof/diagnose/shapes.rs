@@ -43,7 +43,7 @@ pub(super) enum Shape {
 pub(super) enum Extent {
     /// The payload that should have been signed.
     Payload,
-    /// Those fields of the payload that were sent.
+    /// The fields of the payload that were sent.
     Present,
     /// The body as sent, without `signature` and without `publicKey` unless that is part of the
     /// payload.
@@ -53,8 +53,9 @@ pub(super) enum Extent {
 /// The order in which a program writes the fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Order {
-    /// That of the payload or of the body.
+    /// The order of the fields in the payload, or in the body.
     Given,
+    /// The order of the names of the fields.
     Sorted,
 }
 

@@ -114,8 +114,8 @@ enum Others {
     Group,
 }
 
-/// Who may read or write a file of this mode and owner without being one of those who may know what is in it: its owner; and,
-/// where it belongs to root or to this user, its group. So platforms hand over secrets (Kubernetes, systemd).
+/// Returns which users can read or write a file of this mode and owner, and should not. Its owner may, and its group if the owner is
+/// root or this user: Kubernetes and systemd hand over secrets in this way.
 fn others(mode: u32, owner: u32) -> Option<Others> {
     let is_given = owner == 0 || owner == rustix::process::geteuid().as_raw();
     match (mode & 0o070, mode & 0o007) {

@@ -15,7 +15,7 @@ pub(crate) fn read_text(mut source: impl Read) -> io::Result<String> {
 /// Returns the text of these bytes, without a byte order mark before it.
 ///
 /// # Errors
-/// What it is instead of UTF-8.
+/// The encoding of the bytes, if it is known, and what to do about it.
 pub(crate) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
     // Windows PowerShell writes UTF-16.
     if let [0xff, 0xfe, ..] | [0xfe, 0xff, ..] = *bytes {

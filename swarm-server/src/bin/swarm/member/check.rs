@@ -136,7 +136,7 @@ fn check(
     Ok(found)
 }
 
-/// Adds to what is shown of a sealed take what its member knows of it.
+/// Completes the public record of a sealed take with the fields that its member signed, its key and the salt of its seal.
 fn complete(record: &mut Object, sent: &Signed<TakeDraft>, key: &PublicKey, salt: Salt) {
     let fields = Json::read(canonical(&sent.payload).as_bytes()).unwrap_or(Json::Null);
     for (name, value) in fields.into_object().members() {
