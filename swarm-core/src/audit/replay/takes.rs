@@ -26,7 +26,7 @@ impl Sessions {
         let revision = fields.whole_if_any("revision")?.unwrap_or_default();
         let key = fields.text("publicKey")?;
         let is_sealed = fields.has("sealed");
-        let signed = fields.text_if_any("digest")?.and_then(|digest| Digest::parse(digest).ok());
+        let signed = digest(&mut fields)?;
         let by = printable(&member);
         let name = format!("take {id} of session {session_id} by {by}");
         if id <= self.last_take {
@@ -79,8 +79,7 @@ impl Sessions {
     ) -> Result<(), Invalid> {
         let id = fields.id_if_any("id")?.ok_or_else(|| Invalid::missing("id"))?;
         if let Some(session) = self.opening {
-            let signed =
-                fields.text_if_any("digest")?.and_then(|digest| Digest::parse(digest).ok());
+            let signed = digest(&mut fields)?;
             let name = format!("take {id} of session {session}");
             self.check_signed(place, &name, (session, signed), archive, found);
         }
@@ -128,6 +127,11 @@ impl Sessions {
             found.fault(place, &text);
         }
     }
+}
+
+/// The digest of what was signed, if the entry has one.
+fn digest(fields: &mut Object) -> Result<Option<Digest>, Invalid> {
+    Ok(fields.text_if_any("digest")?.and_then(|digest| Digest::parse(digest).ok()))
 }
 
 impl SessionReplay {
