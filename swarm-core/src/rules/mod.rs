@@ -103,7 +103,7 @@ pub use self::{
     preflight::preflight,
     sessions::{
         advance, after_act, amend, check_roster, close_if_due, convene, end_window, excuse,
-        freeze_roster, is_due, record_outcome, void, withdraw,
+        freeze_roster, is_due, may_practise, may_reopen, record_outcome, reopens, void, withdraw,
     },
     standing::standing,
     withholding::{erase_texts, restore, withhold},

@@ -24,6 +24,46 @@ pub fn convene(draft: &SessionDraft, by: &Attribution) -> Convocation {
     Convocation { draft: draft.clone(), act: log::convened(draft, by) }
 }
 
+/// Returns whether a session accepts takes that count, if it is the newest of its day and subject: takes go to the newest one.
+fn accepts_takes(session: &Session, now: Timestamp) -> bool {
+    session.state < SessionState::Aggregated && takes_may_come(session.window_closes_at, now)
+}
+
+/// Checks that a practice session may be convened beside `newest`, the newest session of its day and subject.
+///
+/// # Errors
+/// [`Refusal::InvalidRequest`] when takes that are meant for that session would go to the practice session.
+pub fn may_practise(newest: Option<&Session>, now: Timestamp) -> Result<(), Refusal> {
+    if newest.is_some_and(|newest| newest.counts() && accepts_takes(newest, now)) {
+        let rule = "must not be given while another session of the day and subject accepts takes";
+        return Err(Refusal::InvalidRequest(Invalid::new("practice", rule)));
+    }
+    Ok(())
+}
+
+/// Returns whether a change of a session lets it accept takes again.
+pub fn reopens(before: &Session, after: &Session, now: Timestamp) -> bool {
+    !accepts_takes(before, now) && accepts_takes(after, now)
+}
+
+/// Checks that a session may accept takes again beside `newest`, the newest session of its day and subject.
+///
+/// # Errors
+/// [`Refusal::InvalidRequest`] when the session counts, and its takes would go to a practice session.
+pub fn may_reopen(
+    reopened: &Session,
+    newest: Option<&Session>,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let diverts = |newest: &Session| newest.practice && accepts_takes(newest, now);
+    if reopened.counts() && newest.is_some_and(diverts) {
+        let rule =
+            "must not reopen it while a practice session of the day and subject accepts takes";
+        return Err(Refusal::InvalidRequest(Invalid::new("windowClosesAt", rule)));
+    }
+    Ok(())
+}
+
 /// A change of an existing session. Its id, day, subject and time of convening never change.
 #[derive(Clone, Debug)]
 pub struct SessionChange {

@@ -191,7 +191,8 @@ impl Tenant {
                     continue;
                 }
                 // Takes go to the newest session of a day and subject: nobody can file in this one.
-                if !self.is_newest_of_its_day(&session).await? {
+                let (date, subject) = (session.date, &session.subject_id);
+                if !self.is_newest_of_its_day(session.id, date, subject).await? {
                     continue;
                 }
                 open.insert(session.id);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::retries::until_committed;
 use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
-    Attribution, Day, Invalid, MemberId, MemberState, OutcomeDraft, Quote, Roster, Session,
-    SessionDraft, SessionId, SessionPatch, SessionState, SessionSummary, StanceScale, StoredTake,
-    SubjectId, TakeId, Timestamp,
+    Attribution, Day, MemberId, MemberState, OutcomeDraft, Quote, Roster, Session, SessionDraft,
+    SessionId, SessionPatch, SessionState, SessionSummary, StanceScale, StoredTake, SubjectId,
+    TakeId, Timestamp,
 };
 use crate::rules::{self, PublicTake, Refusal, Resource};
 use crate::store::{
@@ -117,31 +117,16 @@ impl Tenant {
         Ok(())
     }
 
-    /// Takes go to the newest session of a day and subject: a practice session must not divert them from one that counts.
+    /// Checks that a practice session does not divert takes from a session that counts.
     async fn check_diverts_no_take(&self, draft: &SessionDraft) -> Result<(), Error> {
-        let (newest, now) =
-            (self.newest_on(draft.date, &draft.subject_id).await?, self.store.now().await?);
-        if newest.is_some_and(|newest| newest.counts() && accepts_takes(&newest, now)) {
-            let rule =
-                "must not be given while another session of the day and subject accepts takes";
-            return Err(Refusal::InvalidRequest(Invalid::new("practice", rule)).into());
-        }
-        Ok(())
+        let newest = self.newest_on(draft.date, &draft.subject_id).await?;
+        Ok(rules::may_practise(newest.as_deref(), self.store.now().await?)?)
     }
 
-    /// Checks that a session whose deadline is moved does not open again while its takes would go to a practice session. A session
-    /// that is for practice itself passes.
-    async fn check_is_not_diverted(&self, amended: &Session, now: Timestamp) -> Result<(), Error> {
-        if !amended.counts() || !accepts_takes(amended, now) {
-            return Ok(());
-        }
-        let newest = self.newest_on(amended.date, &amended.subject_id).await?;
-        if newest.is_some_and(|newest| newest.practice && accepts_takes(&newest, now)) {
-            let rule =
-                "must not reopen it while a practice session of the day and subject accepts takes";
-            return Err(Refusal::InvalidRequest(Invalid::new("windowClosesAt", rule)).into());
-        }
-        Ok(())
+    /// Checks that a session does not open again while its takes would go to a practice session.
+    async fn check_is_not_diverted(&self, reopened: &Session, now: Timestamp) -> Result<(), Error> {
+        let newest = self.newest_on(reopened.date, &reopened.subject_id).await?;
+        Ok(rules::may_reopen(reopened, newest.as_deref(), now)?)
     }
 
     /// The newest session of a day and subject, without its snapshot.
@@ -479,7 +464,7 @@ impl Tenant {
             if accepting.len() == limit {
                 break;
             }
-            if self.is_newest_of_its_day(&session).await? {
+            if self.is_newest_of_its_day(session.id, session.date, &session.subject_id).await? {
                 accepting.push(session);
             }
         }
@@ -501,16 +486,19 @@ impl Tenant {
         Ok(false)
     }
 
-    /// Whether a session is the newest of its day and subject. Only the newest accepts takes.
-    pub(super) async fn is_newest_of_its_day(&self, session: &Session) -> Result<bool, Error> {
-        let newest = self.newest_on(session.date, &session.subject_id).await?;
-        Ok(newest.is_some_and(|newest| newest.id == session.id))
+    /// Returns whether a session with this day and subject is the newest of them. Only the newest accepts takes.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn is_newest_of_its_day(
+        &self,
+        session: SessionId,
+        date: Day,
+        subject: &SubjectId,
+    ) -> Result<bool, Error> {
+        let newest = self.newest_on(date, subject).await?;
+        Ok(newest.is_some_and(|newest| newest.id == session))
     }
-}
-
-/// Whether a session accepts takes that count, if it is the newest of its day and subject.
-fn accepts_takes(session: &Session, now: Timestamp) -> bool {
-    session.state < SessionState::Aggregated && rules::takes_may_come(session.window_closes_at, now)
 }
 
 /// Changes of a session by operators.
@@ -575,7 +563,7 @@ impl Tenant {
             let Some(change) = rules::amend(&judged, patch, now, by)? else {
                 return Ok(Some(judged.record));
             };
-            if !accepts_takes(&judged.record, now) {
+            if rules::reopens(&judged.record, &change.session, now) {
                 self.check_is_not_diverted(&change.session, now).await?;
             }
             self.saved_unless_refused(&judged, change).await

@@ -143,11 +143,21 @@ impl Records {
         // First what closes first; what has no deadline last.
         open.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
         let most = request.portion.of(MAX_OPEN);
-        let more_open = open.len() > most;
-        open.truncate(most);
+        let (mut accepting, mut more_open) = (Vec::new(), false);
+        for session in open {
+            let (date, subject) = (session.date, &session.subject_id);
+            // Nobody can file in the others.
+            if tenant.is_newest_of_its_day(session.id, date, subject).await? {
+                more_open = accepting.len() == most;
+                if more_open {
+                    break;
+                }
+                accepting.push(session);
+            }
+        }
         pending.sort_by_key(|session| std::cmp::Reverse(session.id));
         pending.truncate(request.portion.of(MAX_PENDING));
-        let with_takes = open.iter().map(|session| tenant.session(session.id));
+        let with_takes = accepting.iter().map(|session| tenant.session(session.id));
         let open = try_join_all(with_takes).await?;
         let takes = tenant.newest_takes(None, request.portion.of(MAX_TAKES), |_| true).await?.takes;
         let mut overview = request.served.overview().await;

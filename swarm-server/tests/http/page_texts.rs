@@ -92,6 +92,25 @@ fn closed_session_awaits_its_result_on_the_home_page_with_its_takes() {
     assert!(session.contains(">result</span>") && !session.contains("closes "), "{session}");
 }
 
+#[test]
+fn session_behind_a_newer_one_of_its_day_and_subject_is_not_open_on_the_home_page() {
+    let server = Server::start();
+    let client = server.client();
+    for (day, subject) in [(DAY, "aurora"), (DAY, "aurora"), (DAY, "borealis")] {
+        client.convene(day, subject);
+    }
+    let open = || {
+        let home = html(&client, "/");
+        let list = home.split("<h2>Open now</h2>").nth(1).unwrap().split("</section>").next();
+        let links = list.unwrap().split("href=\"/swarm/sessions/").skip(1);
+        links.map(|it| it.split('"').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(open(), ["2", "3"]);
+    // Takes still go to the newest one.
+    advance(&client, 2, &["window_closed", "aggregated"]);
+    assert_eq!(open(), ["3"]);
+}
+
 /// Until then takes are accepted, although they do not count.
 #[test]
 fn deadline_ahead_is_shown_after_the_aggregation() {
