@@ -2,7 +2,6 @@
 
 use swarm_core::Invalid;
 use swarm_core::json::{Mismatch, Object, printable};
-use swarm_core::records::Unreadable;
 
 /// The error of a call.
 #[derive(Debug, thiserror::Error)]
@@ -71,12 +70,6 @@ pub struct InvalidUrl;
 impl From<Mismatch> for Error {
     fn from(mismatch: Mismatch) -> Self {
         Self::Unreadable(mismatch.to_string())
-    }
-}
-
-impl From<Unreadable> for Error {
-    fn from(error: Unreadable) -> Self {
-        Self::Unreadable(error.to_string())
     }
 }
 

@@ -4,12 +4,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use swarm_core::domain::{Brief, Day, MemoId, SubjectId};
 use swarm_core::json::{Json, Object};
-use swarm_core::records::Record;
-use swarm_core::{Session, SessionId, TakeId};
+use swarm_core::{Invalid, Session, SessionId, TakeId};
 
 use crate::connection::{Client, Credential};
-use crate::error::Error;
-use crate::served::{ServedTake, SessionsAnswer, list, part};
+use crate::error::{Error, unreadable};
+use crate::served::{ServedTake, SessionsAnswer, answer};
 
 impl Client {
     /// Returns the newest session that collects takes. Ask every few minutes, not seconds.
@@ -19,7 +18,7 @@ impl Client {
     pub fn open_session(&self) -> Result<Option<Session>, Error> {
         match self.get("/api/swarm/open-session")? {
             Json::Null => Ok(None),
-            session => Ok(Some(Session::read(&mut session.into_object())?)),
+            session => answer(session).map(Some),
         }
     }
 
@@ -33,8 +32,7 @@ impl Client {
         limit: usize,
     ) -> Result<SessionsAnswer, Error> {
         let before = before.map_or_else(String::new, |id| format!("&before={id}"));
-        let page = self.get(&format!("/api/swarm/sessions?limit={limit}{before}"))?;
-        SessionsAnswer::read(page.into_object())
+        answer(self.get(&format!("/api/swarm/sessions?limit={limit}{before}"))?)
     }
 
     /// Returns a session and the takes in it, the highest revision of each member.
@@ -60,8 +58,12 @@ impl Client {
 
     fn session_at(&self, path: &str) -> Result<(Session, Vec<ServedTake>), Error> {
         let mut answer = self.get(path)?.into_object();
-        let session = part(&mut answer, "session", Session::read)?;
-        Ok((session, list(&mut answer, "takes", ServedTake::read)?))
+        let takes = answer.take("takes").unwrap_or(Json::List(Vec::new()));
+        let Json::List(takes) = takes else {
+            return Err(unreadable(Invalid::new("takes", "must be an array")));
+        };
+        let takes = takes.into_iter().map(ServedTake::read).collect::<Result<_, _>>()?;
+        Ok((answer.take_as("session")?, takes))
     }
 
     /// Returns the brief of a session, if it has published one.
@@ -71,7 +73,7 @@ impl Client {
     pub fn brief(&self, session: SessionId) -> Result<Option<Brief>, Error> {
         match self.get(&format!("/api/swarm/brief?session={session}"))? {
             Json::Null => Ok(None),
-            brief => read_brief(&mut brief.into_object()).map(Some),
+            brief => read_brief(brief.into_object()).map(Some),
         }
     }
 
@@ -81,8 +83,7 @@ impl Client {
     /// # Errors
     /// [`Error::Refused`] with the code `not-found` when there is none.
     pub fn take(&self, take: TakeId) -> Result<ServedTake, Error> {
-        let answer = self.get(&format!("/api/swarm/takes/{take}"))?;
-        Ok(ServedTake::read(&mut answer.into_object())?)
+        ServedTake::read(self.get(&format!("/api/swarm/takes/{take}"))?)
     }
 
     /// Returns a take on file, as the member with this bearer token sees it: its own takes complete even while
@@ -91,8 +92,7 @@ impl Client {
     /// # Errors
     /// The errors of [`Client::take`].
     pub fn take_for(&self, token: &str, take: TakeId) -> Result<ServedTake, Error> {
-        let answer = self.get_for(token, &format!("/api/swarm/takes/{take}"))?;
-        Ok(ServedTake::read(&mut answer.into_object())?)
+        ServedTake::read(self.get_for(token, &format!("/api/swarm/takes/{take}"))?)
     }
 
     /// Publishes a memo, Markdown of at most 100,000 characters; returns its id. It is sent without retries: after
@@ -122,7 +122,7 @@ impl Client {
     }
 }
 
-pub(crate) fn read_brief(fields: &mut Object) -> Result<Brief, Error> {
+pub(crate) fn read_brief(mut fields: Object) -> Result<Brief, Error> {
     Ok(Brief {
         date: fields.take_as("date")?,
         subject_id: fields.take_as("subjectId")?,

@@ -4,27 +4,19 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use swarm_core::domain::{Confidence, Revision, SealedTake, Stance, Withheld};
 use swarm_core::json::{Json, Object};
-use swarm_core::records::{Record, Unreadable};
-use swarm_core::{Invalid, MemberId, Session, SessionId, Take, TakeId, Timestamp};
+use swarm_core::{MemberId, Session, SessionId, Take, TakeId, Timestamp};
 
-use crate::error::{Error, unreadable};
+use crate::error::Error;
 
 /// A page of sessions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionsAnswer {
     /// The sessions, the highest id first.
     pub sessions: Vec<Session>,
     /// The `before` of the next page, when there is more.
     pub next_before: Option<SessionId>,
-}
-
-impl SessionsAnswer {
-    pub(crate) fn read(mut fields: Object) -> Result<Self, Error> {
-        let sessions = list(&mut fields, "sessions", Session::read)?;
-        let next = fields.whole_if_any("nextBefore").map_err(unreadable)?;
-        Ok(Self { sessions, next_before: next.map(SessionId) })
-    }
 }
 
 /// What a read shows of a take.
@@ -81,16 +73,16 @@ impl ServedTake {
         }
     }
 
-    pub(crate) fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        let is_withheld =
-            fields.members().any(|(name, mark)| name == "withheld" && *mark != Json::Null);
-        if fields.has("signature") && !is_withheld {
-            return Ok(Self::Open(Box::new(Take::read(fields)?)));
-        }
-        let take = Json::Object(std::mem::take(fields));
-        Ok(match is_withheld {
-            true => Self::Withheld(Box::new(WithheldTake::deserialize(take)?)),
-            false => Self::Sealed(SealedTake::deserialize(take)?),
+    pub(crate) fn read(take: Json) -> Result<Self, Error> {
+        let fields = take.into_object();
+        let has = |field: &str| {
+            fields.members().any(|(name, value)| name == field && *value != Json::Null)
+        };
+        let (is_withheld, is_signed) = (has("withheld"), has("signature"));
+        Ok(match (is_withheld, is_signed) {
+            (true, _) => Self::Withheld(answer(fields)?),
+            (false, true) => Self::Open(answer(fields)?),
+            (false, false) => Self::Sealed(answer(fields)?),
         })
     }
 }
@@ -100,25 +92,7 @@ pub(crate) fn answer<T: DeserializeOwned>(json: impl Into<Json>) -> Result<T, Er
     Ok(T::deserialize(json.into())?)
 }
 
-/// The record in a field of an answer.
-pub(crate) fn part<T, E: Into<Error>>(
-    answer: &mut Object,
-    field: &'static str,
-    read: impl FnOnce(&mut Object) -> Result<T, E>,
-) -> Result<T, Error> {
-    let record = answer.take(field).unwrap_or(Json::Null);
-    read(&mut record.into_object()).map_err(Into::into)
-}
-
-/// A list of records.
-pub(crate) fn list<T>(
-    fields: &mut Object,
-    field: &'static str,
-    read: impl Fn(&mut Object) -> Result<T, Unreadable>,
-) -> Result<Vec<T>, Error> {
-    let Some(Json::List(items)) = fields.take(field) else {
-        return Err(unreadable(Invalid::new(field, "must be an array")));
-    };
-    let items = items.into_iter().map(|item| read(&mut item.into_object()));
-    Ok(items.collect::<Result<_, _>>()?)
+/// Reads the take in the field `take` of an answer.
+pub(crate) fn served_take(mut answer: Object) -> Result<ServedTake, Error> {
+    ServedTake::read(answer.take("take").unwrap_or(Json::Null))
 }

@@ -16,13 +16,12 @@ use swarm_core::domain::{
     Withholding,
 };
 use swarm_core::json::{Json, Object};
-use swarm_core::records::Record;
 use swarm_core::{MemberId, Session, SessionId, TakeId, Timestamp};
 
 use crate::connection::{Client, Credential};
 use crate::error::{Error, unreadable};
 use crate::reading::{path_segment, read_brief};
-use crate::served::{ServedTake, answer, part};
+use crate::served::{ServedTake, answer, served_take};
 
 /// A client with the token of an operator.
 ///
@@ -167,8 +166,8 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn save_subject(&self, subject: &Subject) -> Result<Subject, Error> {
-        let read = |fields: &mut Object| Subject::read(fields).map_err(unreadable);
-        part(&mut self.post("/subjects", subject)?, "subject", read)
+        let saved = self.post("/subjects", subject)?.take("subject").unwrap_or(Json::Null);
+        Subject::read(&mut saved.into_object()).map_err(unreadable)
     }
 
     /// Adds a snapshot of a subject. Returns its id.
@@ -217,7 +216,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn convene(&self, session: impl Into<Noted<SessionDraft>>) -> Result<Session, Error> {
-        part(&mut self.post("/sessions", &session.into())?, "session", Session::read)
+        Ok(self.post("/sessions", &session.into())?.take_as("session")?)
     }
 
     /// Changes the deadline, the quorum or the question of a session.
@@ -230,7 +229,7 @@ impl OperatorClient<'_> {
         patch: impl Into<Noted<SessionPatch>>,
     ) -> Result<Session, Error> {
         let path = format!("/api/swarm/admin/sessions/{session}");
-        part(&mut self.send("PATCH", &path, &patch.into())?, "session", Session::read)
+        Ok(self.send("PATCH", &path, &patch.into())?.take_as("session")?)
     }
 
     /// Advances the state of a session.
@@ -279,7 +278,7 @@ impl OperatorClient<'_> {
         order: impl Into<Noted<BriefOrder>>,
     ) -> Result<Brief, Error> {
         let mut published = self.post(&format!("/sessions/{session}/brief"), &order.into())?;
-        part(&mut published, "brief", read_brief)
+        read_brief(published.take("brief").unwrap_or(Json::Null).into_object())
     }
 
     /// Records the outcome of a session, or annuls it.
@@ -319,8 +318,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn withhold(&self, take: TakeId, note: Note) -> Result<ServedTake, Error> {
-        let mut marked = self.post(&format!("/takes/{take}/withhold"), &Withholding { note })?;
-        part(&mut marked, "take", ServedTake::read)
+        served_take(self.post(&format!("/takes/{take}/withhold"), &Withholding { note })?)
     }
 
     /// Shows the texts of a take that was withheld again.
@@ -328,8 +326,7 @@ impl OperatorClient<'_> {
     /// # Errors
     /// [`Error`], as of every call.
     pub fn restore(&self, take: TakeId, note: Option<Note>) -> Result<ServedTake, Error> {
-        let mut marked = self.post(&format!("/takes/{take}/restore"), &NoteAlone { note })?;
-        part(&mut marked, "take", ServedTake::read)
+        served_take(self.post(&format!("/takes/{take}/restore"), &NoteAlone { note })?)
     }
 
     fn change_session(
@@ -338,7 +335,7 @@ impl OperatorClient<'_> {
         act: &str,
         body: &impl Serialize,
     ) -> Result<Session, Error> {
-        part(&mut self.post(&format!("/sessions/{session}/{act}"), body)?, "session", Session::read)
+        Ok(self.post(&format!("/sessions/{session}/{act}"), body)?.take_as("session")?)
     }
 }
 

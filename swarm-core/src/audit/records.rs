@@ -9,7 +9,7 @@ use super::logged_digests::LoggedDigests;
 use crate::domain::json::{Json, Object, RawJson, printable, printable_json, write};
 use crate::domain::{Declaration, MemberId, Nonce, Revision, Session, Take, TakeId};
 use crate::proof::verify;
-use crate::records::Record;
+use crate::records::{self, Record};
 
 /// A take of a bundle.
 pub(super) struct BundledTake {
@@ -75,14 +75,13 @@ pub(super) fn exact_take(
 /// Reads a record from its fields. Each field of the text that they were read from, `source`, must be exactly what the service
 /// writes, because texts are signed and hashed. Unknown fields are collected in `unknown`.
 fn exact<T: Record>(
-    mut fields: Object,
+    fields: Object,
     source: RawJson<'_>,
     also: &[&str],
     unknown: &mut BTreeSet<String>,
     fault: &mut impl FnMut(String),
 ) -> Option<T> {
-    let record = T::read(&mut fields);
-    drop(fields);
+    let record = records::read::<T>(fields);
     let record = record.map_err(|error| fault(printed(&error))).ok()?;
     let text = record.to_text();
     let written = RawJson::read(text.as_bytes()).map_err(|error| fault(error.to_string())).ok()?;

@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::SignedNote;
 use crate::proof::tree::{GrowingTree, TreeHash};
-use crate::records::Record as _;
+use crate::records;
 
 /// Reads the entries of a log, one after another, for the audit of one bundle.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl LogReader {
     /// # Errors
     /// [`Invalid`] when the bundle has no session or no checkpoint that can be read.
     pub fn of(bundle: &Bundle<'_>) -> Result<Self, Invalid> {
-        let session = Session::read(&mut bundle.session.to_object());
+        let session = records::read::<Session>(bundle.session.to_json());
         let session = session.map_err(|error| Invalid::new("session", error.to_string()))?;
         let checkpoint = Checkpoint::parse(SignedNote::parse(&bundle.checkpoint)?.text())?;
         let log = WholeLog {

@@ -1,6 +1,7 @@
 //! Public keys, signatures, and signed payloads.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,6 +10,9 @@ use ed25519_dalek::VerifyingKey;
 use super::Invalid;
 use super::form::{Described, Field, Form, FormSchema, NamedSchema, parsed, text_schema, value};
 use super::json::{self, Json, Object};
+
+/// The maximum number of cached keys.
+const MAX_CACHED: usize = 10_000;
 
 /// An Ed25519 public key that may be registered, kept in decoded form. Clones share one allocation,
 /// because each take carries the key that verified it.
@@ -37,6 +41,26 @@ impl PublicKey {
         let key = VerifyingKey::from_bytes(bytes).ok()?;
         let canonical = key.to_edwards().compress().as_bytes() == bytes;
         (canonical && !key.is_weak()).then(|| Self(Arc::new(key)))
+    }
+
+    /// As [`parse`](Self::parse), for the text of a record. Decoding costs a square root in the field, and the same keys are
+    /// read again and again, so decoded keys are cached.
+    ///
+    /// # Errors
+    /// The error of [`parse`](Self::parse).
+    pub(crate) fn of_record(text: &str) -> Result<Self, Invalid> {
+        static CACHE: LazyLock<Mutex<HashMap<String, PublicKey>>> = LazyLock::new(Mutex::default);
+        let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = cache().get(text) {
+            return Ok(key.clone());
+        }
+        let key = Self::parse(text)?;
+        let mut cache = cache();
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
+        }
+        cache.insert(text.to_owned(), key.clone());
+        Ok(key)
     }
 
     /// The public key of a key pair. It is strong, because it is a multiple of the base point.
@@ -81,6 +105,13 @@ impl std::fmt::Display for PublicKey {
 impl serde::Serialize for PublicKey {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for PublicKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+        Self::of_record(&text).map_err(serde::de::Error::custom)
     }
 }
 

@@ -13,11 +13,11 @@ parsed!(CommitteeMemberId);
 parsed!(Signature);
 
 deserialized!(CommitteeMemberId);
+deserialized!(CommitteeStance);
 deserialized!(CommitteeStatus);
 deserialized!(Day);
 deserialized!(MailState);
 deserialized!(MemberState);
-deserialized!(PublicKey);
 deserialized!(SessionState);
 deserialized!(Signature);
 deserialized!(Timestamp);

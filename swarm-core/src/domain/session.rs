@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::form::{
-    Described, Field, FormSchema, NamedSchema, form, list_of, nested, one_of, parsed, value,
+    Described, FormSchema, NamedSchema, form, list_of, nested, one_of, parsed, value,
 };
-use super::json::{Json, Object};
+use super::json::Json;
 use super::{
     Bucket, Day, Declaration, Invalid, MemberId, Outcome, Question, QuestionPatch, SessionId,
     Snapshot, SubjectId, Timestamp, Voided,
@@ -70,7 +70,7 @@ impl std::fmt::Display for SessionState {
 
 form! {
     /// A member on the roster of a session, expected or excused.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "camelCase")]
     pub struct RosterEntry {
@@ -82,10 +82,18 @@ form! {
 }
 
 /// The members that a session expects, each listed once (API.md, 6.4).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(transparent)]
+#[serde(try_from = "Vec<RosterEntry>")]
 pub struct Roster(Vec<RosterEntry>);
+
+impl TryFrom<Vec<RosterEntry>> for Roster {
+    type Error = Invalid;
+
+    fn try_from(entries: Vec<RosterEntry>) -> Result<Self, Invalid> {
+        Self::parse(entries)
+    }
+}
 
 impl Roster {
     /// Checks the entries and keeps their order.
@@ -100,15 +108,7 @@ impl Roster {
         Err(Invalid::new("roster", "must list each member once"))
     }
 
-    /// Reads a roster from the optional field `field`.
-    ///
-    /// # Errors
-    /// [`Invalid`] when it is not a list of distinct members.
-    pub fn read(fields: &mut Object, field: &'static str) -> Result<Option<Self>, Invalid> {
-        Field::of(fields, field)
-    }
-
-    /// The schema of the lists that are [read](Self::read).
+    /// The schema of the lists that are read.
     fn list_schema() -> Json {
         let mut schema = list_of(RosterEntry::schema()).into_object();
         schema.set("description", "Each member once.".into());

@@ -1,7 +1,9 @@
 //! The snapshot of a session: the frozen result of its aggregation.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
+use serde::de::{Deserializer, Error as _};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
@@ -186,7 +188,7 @@ impl Serialize for Stances {
 }
 
 /// The combined position of the members with a known stance.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Consensus {
     /// The stance whose rank is nearest to the score; a tie goes to the one nearer to the middle of the ranks.
@@ -243,36 +245,54 @@ impl Serialize for Quote {
         let Self { take_id, member_id, revision, stance, confidence, body } = self;
         QuoteRecord {
             take_id: *take_id,
-            member_id,
+            member_id: Cow::Borrowed(member_id),
             revision: *revision,
-            stance,
+            stance: Cow::Borrowed(stance),
             confidence: *confidence,
-            body: body.as_ref(),
+            body: body.as_ref().map(Cow::Borrowed),
             withheld: body.is_none(),
         }
         .serialize(serializer)
     }
 }
 
+impl<'de> Deserialize<'de> for Quote {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let record = QuoteRecord::deserialize(deserializer)?;
+        let body = match record.withheld {
+            true => None,
+            false => Some(record.body.ok_or_else(|| D::Error::missing_field("body"))?.into_owned()),
+        };
+        Ok(Self {
+            take_id: record.take_id,
+            member_id: record.member_id.into_owned(),
+            revision: record.revision,
+            stance: record.stance.into_owned(),
+            confidence: record.confidence,
+            body,
+        })
+    }
+}
+
 /// One member's take, quoted.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "camelCase")]
 struct QuoteRecord<'a> {
     /// The take.
     take_id: TakeId,
     /// The author.
-    member_id: &'a MemberId,
+    member_id: Cow<'a, MemberId>,
     /// The revision that counted.
     revision: Revision,
     /// The stance.
-    stance: &'a Stance,
+    stance: Cow<'a, Stance>,
     /// The confidence.
     confidence: Confidence,
     /// Its write-up, verbatim; `None` if it is withheld.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
-    body: Option<&'a Body>,
+    body: Option<Cow<'a, Body>>,
     /// Whether its write-up is withheld; omitted on the wire if it is not.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     withheld: bool,
 }

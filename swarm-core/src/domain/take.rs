@@ -1,9 +1,10 @@
 //! Takes: the signed opinions of members, as sent and as stored.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, Error as _};
-use serde::{Serialize, Serializer};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::distinct::are_distinct;
 use super::form::{self, Described, FormSchema};
@@ -194,7 +195,7 @@ impl<'de> Deserialize<'de> for Confidence {
 }
 
 /// A bucket and its weight. Only the proportions of the weights count.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Weight {
     /// The bucket.
@@ -215,9 +216,9 @@ impl Weight {
 
 /// The weights of a take: at most 1,000 distinct buckets, finite weights that are not negative, and a
 /// positive, finite total (API.md, 5.1). Only their proportion counts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(transparent)]
+#[serde(try_from = "Vec<Weight>")]
 pub struct Weights(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<Weight>);
 
 impl Weights {
@@ -266,6 +267,14 @@ impl Weights {
     /// Returns the entries, in the order given.
     pub fn entries(&self) -> &[Weight] {
         &self.0
+    }
+}
+
+impl TryFrom<Vec<Weight>> for Weights {
+    type Error = Invalid;
+
+    fn try_from(entries: Vec<Weight>) -> Result<Self, Invalid> {
+        Self::parse(entries)
     }
 }
 
@@ -408,7 +417,7 @@ enum Form {
 }
 
 /// A take on file; immutable. With the member's key, it can be verified from this record alone.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record<'a> {
@@ -419,36 +428,36 @@ pub(super) struct Record<'a> {
     /// Its number among its member's takes in that session.
     revision: Revision,
     /// The author.
-    member_id: &'a MemberId,
+    member_id: Cow<'a, MemberId>,
     /// The day of the session.
     date: Day,
     /// The subject of the session.
-    subject_id: &'a SubjectId,
+    subject_id: Cow<'a, SubjectId>,
     /// Used once per member, ever.
-    nonce: &'a Nonce,
+    nonce: Cow<'a, Nonce>,
     /// The position taken.
-    stance: &'a Stance,
+    stance: Cow<'a, Stance>,
     /// The confidence of the member.
     confidence: Confidence,
     /// The write-up; empty if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Body"))]
-    body: Option<&'a Body>,
+    body: Option<Cow<'a, Body>>,
     /// The address of a longer memo; empty if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "MemoUrl"))]
-    memo_url: Option<&'a MemoUrl>,
+    memo_url: Option<Cow<'a, MemoUrl>>,
     /// When its body and memoUrl were withheld, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Withheld"))]
-    withheld: Option<&'a Withheld>,
+    withheld: Option<Cow<'a, Withheld>>,
     /// The distribution over buckets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    weights: Option<&'a Weights>,
+    weights: Option<Cow<'a, Weights>>,
     /// The signature.
-    signature: &'a Signature,
+    signature: Cow<'a, Signature>,
     /// The key that verified it.
-    public_key: &'a PublicKey,
+    public_key: Cow<'a, PublicKey>,
     /// The time of the commit, by the store's clock.
     filed_at: Timestamp,
     /// The digest of what was signed, in a store that has not got the texts.
@@ -462,8 +471,55 @@ pub(super) struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     salt: Option<Salt>,
     /// The next revision.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     superseded_by: Option<TakeId>,
+}
+
+impl Record<'_> {
+    /// The take of a record with texts that are withheld, or with their digest if they were erased. The record does not have the
+    /// version of the session: that is 0.
+    fn take(self) -> Result<Take, Invalid> {
+        let has_texts = self.body.is_some();
+        let removed = || {
+            let digest = self.digest.ok_or_else(|| Invalid::missing("digest"))?;
+            Ok(TextDigests { digest, seal: self.sealed.flatten() })
+        };
+        let withheld = match self.withheld.map(Cow::into_owned) {
+            Some(mark) if has_texts => Some(mark),
+            Some(mark) => Some(Withheld { removed: Some(removed()?), ..mark }),
+            None => None,
+        };
+        let payload = TakeDraft {
+            member_id: self.member_id.into_owned(),
+            date: self.date,
+            subject_id: self.subject_id.into_owned(),
+            nonce: self.nonce.into_owned(),
+            stance: self.stance.into_owned(),
+            confidence: self.confidence,
+            body: self.body.map_or_else(Body::none, Cow::into_owned),
+            memo_url: self.memo_url.map_or_else(MemoUrl::none, Cow::into_owned),
+            weights: self.weights.map(Cow::into_owned),
+        };
+        Ok(Take {
+            id: self.id,
+            session_id: self.session_id,
+            session_version: 0,
+            revision: self.revision,
+            filed_at: self.filed_at,
+            signed: Arc::new(Signed { payload, signature: self.signature.into_owned() }),
+            public_key: self.public_key.into_owned(),
+            salt: self.salt,
+            withheld,
+        })
+    }
+}
+
+/// Reads the public record, with texts that are withheld, or with their digest if they were erased. It does not have the
+/// version of the session: reading it leaves that 0.
+impl<'de> Deserialize<'de> for Take {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Record::deserialize(deserializer)?.take().map_err(D::Error::custom)
+    }
 }
 
 fn record<S: Serializer>(
@@ -482,18 +538,18 @@ fn record<S: Serializer>(
         id: take.id,
         session_id: take.session_id,
         revision: take.revision,
-        member_id: &draft.member_id,
+        member_id: Cow::Borrowed(&draft.member_id),
         date: draft.date,
-        subject_id: &draft.subject_id,
-        nonce: &draft.nonce,
-        stance: &draft.stance,
+        subject_id: Cow::Borrowed(&draft.subject_id),
+        nonce: Cow::Borrowed(&draft.nonce),
+        stance: Cow::Borrowed(&draft.stance),
         confidence: draft.confidence,
-        body: has_texts.then_some(&draft.body),
-        memo_url: has_texts.then_some(&draft.memo_url),
-        withheld: take.withheld.as_ref(),
-        weights: draft.weights.as_ref(),
-        signature: &take.signed.signature,
-        public_key: &take.public_key,
+        body: has_texts.then_some(Cow::Borrowed(&draft.body)),
+        memo_url: has_texts.then_some(Cow::Borrowed(&draft.memo_url)),
+        withheld: take.withheld.as_ref().map(Cow::Borrowed),
+        weights: draft.weights.as_ref().map(Cow::Borrowed),
+        signature: Cow::Borrowed(&take.signed.signature),
+        public_key: Cow::Borrowed(&take.public_key),
         filed_at: take.filed_at,
         digest: removed.map(|removed| removed.digest),
         sealed: take.salt.map(|_| take.seal()),

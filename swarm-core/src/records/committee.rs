@@ -1,62 +1,90 @@
 //! The records of the committee: its members, days, briefs and takes.
 
-use super::fields::{hash, hash_if_any, present, text, time, time_if_any};
-use super::{Record, Unreadable};
+use std::borrow::Cow;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::Record;
 use crate::domain::committee::{
     CommitteeBody, CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeMemberId,
-    CommitteeStance, CommitteeTake, Model, Voice,
+    CommitteeStance, CommitteeStatus, CommitteeTake, Model, Voice,
 };
-use crate::domain::json::{self, Json, Object};
-use crate::domain::{Confidence, Day, Invalid, Lens, Name, SubjectId};
+use crate::domain::{ApiKeyHash, Confidence, Day, Lens, Name, SubjectId, Timestamp, json};
+
+derived!(CommitteeBrief, CommitteeDay, CommitteeTake);
+
+/// The fields of a member.
+#[derive(Serialize, Deserialize)]
+struct MemberText<'a> {
+    id: Cow<'a, CommitteeMemberId>,
+    name: Cow<'a, Name>,
+    lens: Cow<'a, Lens>,
+    voice: Cow<'a, Voice>,
+    status: CommitteeStatus,
+    created_at: Timestamp,
+    #[serde(with = "super::secret_hash")]
+    key: Option<ApiKeyHash>,
+}
 
 impl Record for CommitteeMember {
     fn to_text(&self) -> String {
-        json::write(&Json::from([
-            ("id", Json::from(self.id.as_str())),
-            ("name", Json::from(self.name.as_str())),
-            ("lens", Json::from(self.lens.as_str())),
-            ("voice", Json::from(self.voice.as_str())),
-            ("status", Json::from(self.status.as_str())),
-            ("created_at", text(Some(self.created_at))),
-            ("key", hash(Some(&self.key))),
-        ]))
-    }
-
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        Ok(Self {
-            id: CommitteeMemberId::parse(fields.text("id")?)?,
-            name: Name::parse(fields.text("name")?)?,
-            lens: Lens::parse(fields.text("lens")?)?,
-            voice: Voice::parse(fields.text("voice")?)?,
-            status: fields.text("status")?.parse()?,
-            created_at: time(fields, "created_at")?,
-            key: present("key", hash_if_any(fields, "key")?)?,
+        json::write(&MemberText {
+            id: Cow::Borrowed(&self.id),
+            name: Cow::Borrowed(&self.name),
+            lens: Cow::Borrowed(&self.lens),
+            voice: Cow::Borrowed(&self.voice),
+            status: self.status,
+            created_at: self.created_at,
+            key: Some(self.key),
         })
     }
 }
 
-derived!(CommitteeBrief, CommitteeDay);
-
-impl Record for CommitteeTake {
-    fn to_text(&self) -> String {
-        json::write(self)
-    }
-
-    /// If `generated_at` is absent, it is the time at which the take was received.
-    fn read(fields: &mut Object) -> Result<Self, Unreadable> {
-        let received_at = time(fields, "received_at")?;
-        let stance = CommitteeStance::parse(&fields.text("stance")?);
-        let body = CommitteeBody::parse(fields.text("body")?);
+impl<'de> Deserialize<'de> for CommitteeMember {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let it = MemberText::deserialize(deserializer)?;
         Ok(Self {
-            member_id: CommitteeMemberId::parse(fields.text("member_id")?)?,
-            date: Day::parse(&fields.text("date")?)?,
-            subject_id: SubjectId::parse(fields.text("subject_id")?)?,
-            stance: stance.ok_or_else(|| Invalid::new("stance", "must be a known one"))?,
-            confidence: Confidence::parse(fields.number("confidence")?)?,
-            body: body.map_err(|fault| Invalid::new("body", format!("is no body: {fault:?}")))?,
-            model: fields.text_if_any("model")?.map(Model::parse).transpose()?,
-            generated_at: time_if_any(fields, "generated_at")?.unwrap_or(received_at),
-            received_at,
+            id: it.id.into_owned(),
+            name: it.name.into_owned(),
+            lens: it.lens.into_owned(),
+            voice: it.voice.into_owned(),
+            status: it.status,
+            created_at: it.created_at,
+            key: it.key.ok_or_else(|| D::Error::missing_field("key"))?,
+        })
+    }
+}
+
+/// The fields of a take.
+#[derive(Deserialize)]
+struct TakeText {
+    member_id: CommitteeMemberId,
+    date: Day,
+    subject_id: SubjectId,
+    stance: CommitteeStance,
+    confidence: Confidence,
+    body: String,
+    model: Option<Model>,
+    generated_at: Option<Timestamp>,
+    received_at: Timestamp,
+}
+
+/// If `generated_at` is absent, it is the time at which the take was received.
+impl<'de> Deserialize<'de> for CommitteeTake {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let it = TakeText::deserialize(deserializer)?;
+        let body = CommitteeBody::parse(it.body);
+        Ok(Self {
+            member_id: it.member_id,
+            date: it.date,
+            subject_id: it.subject_id,
+            stance: it.stance,
+            confidence: it.confidence,
+            body: body.map_err(|fault| D::Error::custom(format!("body is none: {fault:?}")))?,
+            model: it.model,
+            generated_at: it.generated_at.unwrap_or(it.received_at),
+            received_at: it.received_at,
         })
     }
 }

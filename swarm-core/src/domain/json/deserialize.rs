@@ -33,7 +33,12 @@ impl Mismatch {
         Self { field: String::new(), rule: rule.into(), is_sentence: false }
     }
 
-    fn in_field(self, name: &str) -> Self {
+    /// A sentence about the field itself, as types of the domain write it, becomes its rule.
+    fn in_field(mut self, name: &str) -> Self {
+        let rule = self.rule.strip_prefix(name).and_then(|rest| rest.strip_prefix(' '));
+        if let Some(rule) = rule.filter(|_| self.is_sentence && self.field.is_empty()) {
+            (self.rule, self.is_sentence) = (rule.to_owned(), false);
+        }
         let field = match self.field.is_empty() {
             true => name.to_owned(),
             false => format!("{name}.{}", self.field),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
+
 use super::check;
 use crate::domain::committee::{CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake};
 use crate::domain::json::{self, ErrorPosition, Json, Object};
@@ -11,7 +13,7 @@ use crate::domain::{
     Seq, Session, SessionId, Signature, Snapshot, StoredTake, Take, TenantId, Timestamp,
 };
 use crate::proof::{DumpSignature, log_line};
-use crate::records::{Record, Unreadable};
+use crate::records::{self, Record};
 use crate::store::{Collection, Document, Stored, StoredDocument, TenantHead};
 
 /// The name and version of the format. A change of the format changes the version.
@@ -254,12 +256,12 @@ fn read(mut fields: Object) -> Result<Line, String> {
         "tenant" => return read_tenant(&mut inner).map_err(text),
         "end" => return Ok(Line::End(Totals::read(&mut inner).map_err(text)?)),
         "log" => return log(inner, fields),
-        "member" => Stored::Member(record::<Member>(&mut inner)?),
-        "message" => Stored::Message(record::<Message>(&mut inner)?),
+        "member" => Stored::Member(Arc::new(record::<Member>(inner)?)),
+        "message" => Stored::Message(Arc::new(record::<Message>(inner)?)),
         "document" => Stored::Document(read_document(&mut inner).map_err(text)?),
         "session" => {
             let version = whole(&mut fields, "version").map_err(text)?;
-            let mut session = Session::read(&mut inner).map_err(|error| error.to_string())?;
+            let mut session = record::<Session>(inner)?;
             if let Some(digest) = fields.text_if_any("snapshotDigest").map_err(text)? {
                 let original = Some(Digest::parse(digest).map_err(text)?);
                 let snapshot = session.snapshot.as_deref().cloned();
@@ -268,11 +270,11 @@ fn read(mut fields: Object) -> Result<Line, String> {
             }
             Stored::Session(Arc::new(Session { version, ..session }))
         }
-        "committeeMember" => Stored::CommitteeMember(record::<CommitteeMember>(&mut inner)?),
-        "committeeDay" => Stored::CommitteeDay(record::<CommitteeDay>(&mut inner)?),
+        "committeeMember" => Stored::CommitteeMember(Arc::new(record::<CommitteeMember>(inner)?)),
+        "committeeDay" => Stored::CommitteeDay(Arc::new(record::<CommitteeDay>(inner)?)),
         "committeeBrief" => {
             let date = fields.text("date").and_then(|date| Day::parse(&date)).map_err(text)?;
-            Stored::CommitteeBrief(date, record::<CommitteeBrief>(&mut inner)?)
+            Stored::CommitteeBrief(date, Arc::new(record::<CommitteeBrief>(inner)?))
         }
         _ => return Err(format!("{kind:?} is no kind of line")),
     };
@@ -283,8 +285,8 @@ fn text(invalid: Invalid) -> String {
     invalid.to_string()
 }
 
-fn record<T: Record>(fields: &mut Object) -> Result<Arc<T>, String> {
-    T::read(fields).map(Arc::new).map_err(|unreadable: Unreadable| unreadable.to_string())
+fn record<T: DeserializeOwned>(fields: Object) -> Result<T, String> {
+    records::read(fields).map_err(|unreadable| unreadable.to_string())
 }
 
 fn format(fields: &mut Object) -> Result<Line, String> {
@@ -335,14 +337,14 @@ fn read_document(fields: &mut Object) -> Result<StoredDocument, Invalid> {
 fn log(entry: Object, mut fields: Object) -> Result<Line, String> {
     let line = LogLine::read(&json::write(&entry)).map_err(text)?;
     let logged = if let Some(take) = fields.take("take") {
-        let take = Take::read(&mut take.into_object()).map_err(|error| error.to_string())?;
+        let take = record::<Take>(take.into_object())?;
         let session_version = match &line.entry {
             LogEntry::Take(entry) => entry.session_version,
             _ => return Err("the entry is not that of the take beside it".to_owned()),
         };
         Logged::Take(Arc::new(Take { session_version, ..take }).into())
     } else if let Some(take) = fields.take("committeeTake") {
-        Logged::CommitteeTake(record::<CommitteeTake>(&mut take.into_object())?)
+        Logged::CommitteeTake(Arc::new(record::<CommitteeTake>(take.into_object())?))
     } else if matches!(line.entry, LogEntry::TakeMark(_)) {
         let session = SessionId(whole(&mut fields, "sessionId").map_err(text)?);
         Logged::TakeMark(session, Arc::new(line.entry.clone()))

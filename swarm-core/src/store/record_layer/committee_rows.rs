@@ -10,7 +10,7 @@ use crate::domain::committee::{
     CommitteeBrief, CommitteeDay, CommitteeMember, CommitteeTake, UncommittedTake,
 };
 use crate::domain::json::Json;
-use crate::records::Record as _;
+use crate::records;
 use crate::store::backend::{Parts, Row, Term, Value};
 
 pub(super) fn member_columns(member: &CommitteeMember) -> Vec<Value> {
@@ -63,7 +63,7 @@ pub(super) fn read_take(row: &Row) -> Outcome<Arc<CommitteeTake>> {
         }
         let mut fields = Json::read(part(row, committee_takes::RECORD)?.as_bytes())?.into_object();
         fields.set("received_at", Json::Text(received_at.to_string()));
-        Ok(Arc::new(CommitteeTake::read(&mut fields)?))
+        Ok(Arc::new(records::read::<CommitteeTake>(fields)?))
     })
 }
 

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::de::DeserializeOwned;
+
 use crate::domain::Timestamp;
-use crate::records::{Record, Unreadable};
+use crate::records::{Record, Unreadable, parse};
 use crate::rules::Versioned;
 use crate::store::StoreError;
 use crate::store::backend::{Answer, Body, Entry, Parts, Row, Value};
@@ -144,6 +146,11 @@ pub(super) fn text_if_any(row: &Row, column: usize) -> Option<&str> {
 /// A part that the record must have.
 pub(super) fn part(row: &Row, part: usize) -> Outcome<std::borrow::Cow<'_, str>> {
     row.body.part(part).ok_or_else(|| Unreadable::new("a part is missing"))
+}
+
+/// Reads a part that is JSON; `None` if the record does not have it.
+pub(super) fn parsed<T: DeserializeOwned>(row: &Row, part: usize) -> Outcome<Option<T>> {
+    row.body.part(part).map(|text| parse(&text)).transpose()
 }
 
 /// A record whose body is its text alone, as part 0.

@@ -2,16 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::rows::{Outcome, flag, number, small, text, time, time_if_any};
+use super::rows::{Outcome, flag, number, parsed, small, text, time, time_if_any};
 use super::session_row::{Source, body, columns, replacement};
 use super::tables::{SESSIONS, documents_sequence, sessions, takes};
 use super::{Change, Made, Records, acts};
-use crate::domain::json::{Json, Object};
 use crate::domain::{
-    self, Day, Declaration, MemberId, Question, Roster, Session, SessionId, SessionState,
-    SessionSummary, SessionTerms, StoredTake, SubjectId, TakeId, Timestamp, Voided,
+    Day, Declaration, MemberId, Question, Roster, Session, SessionId, SessionState, SessionSummary,
+    SessionTerms, StoredTake, SubjectId, TakeId, Timestamp,
 };
-use crate::records::{read_bucket, read_figures, read_snapshot};
+use crate::records::SnapshotText;
 use crate::rules::Versioned;
 use crate::store::backend::{Append, Check, PartSet, Query, Range, Row, Term, Write};
 use crate::store::{
@@ -329,9 +328,8 @@ pub(super) fn read(row: &Row) -> Outcome<Versioned<Session>> {
         Some(views) => Arc::clone(&views.session),
         None => {
             let session = with_terms(row)?;
-            let snapshot = row.body.part(sessions::SNAPSHOT);
-            let snapshot = snapshot.map(|text| object(&text)).transpose()?;
-            let snapshot = snapshot.map(|mut it| read_snapshot(&mut it, &session.declaration));
+            let snapshot = parsed::<SnapshotText>(row, sessions::SNAPSHOT)?;
+            let snapshot = snapshot.map(|text| text.of(&session.declaration));
             Arc::new(Session { snapshot: snapshot.transpose()?.map(Arc::new), ..session })
         }
     };
@@ -361,7 +359,7 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
     if let Some(views) = views(row)? {
         return Ok(Arc::clone(views.summary.get_or_init(|| Arc::new(views.session.summary()))));
     }
-    let figures = row.body.part(sessions::FIGURES).map(|text| object(&text)).transpose()?;
+    let figures = parsed::<SnapshotText>(row, sessions::FIGURES)?;
     let declaration = declaration(row)?;
     Ok(Arc::new(SessionSummary {
         id: SessionId(number(row, sessions::ID)?),
@@ -376,9 +374,9 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
         practice: flag(row, sessions::PRACTICE),
         question: question(row)?,
         published_at: time_if_any(row, sessions::PUBLISHED_AT)?,
-        outcome: outcome(row)?,
-        voided: voided(row)?,
-        figures: figures.map(|mut it| read_figures(&mut it, &declaration)).transpose()?,
+        outcome: parsed(row, sessions::OUTCOME)?,
+        voided: parsed(row, sessions::VOIDED)?,
+        figures: figures.map(|text| text.figures(&declaration)).transpose()?,
         declaration,
     }))
 }
@@ -400,10 +398,6 @@ pub(super) fn summary_and_expected(
 
 /// Reads a session from its columns and its [`TERMS`].
 fn with_terms(row: &Row) -> Outcome<Session> {
-    let buckets = match row.body.part(sessions::BUCKETS) {
-        Some(text) => list(&text)?.list_if_any(LIST, read_bucket)?,
-        None => None,
-    };
     Ok(Session {
         id: SessionId(number(row, sessions::ID)?),
         version: number(row, sessions::ACTS)?,
@@ -413,7 +407,7 @@ fn with_terms(row: &Row) -> Outcome<Session> {
         window_closes_at: time_if_any(row, sessions::WINDOW_CLOSES_AT)?,
         convened_at: time(row, sessions::CONVENED_AT)?,
         quorum: small(row, sessions::QUORUM)?,
-        buckets,
+        buckets: parsed(row, sessions::BUCKETS)?,
         roster: roster(row)?,
         blind: flag(row, sessions::BLIND),
         practice: flag(row, sessions::PRACTICE),
@@ -422,48 +416,20 @@ fn with_terms(row: &Row) -> Outcome<Session> {
         declaration: declaration(row)?,
         opened_at: time_if_any(row, sessions::OPENED_AT)?,
         published_at: time_if_any(row, sessions::PUBLISHED_AT)?,
-        outcome: outcome(row)?,
-        voided: voided(row)?,
+        outcome: parsed(row, sessions::OUTCOME)?,
+        voided: parsed(row, sessions::VOIDED)?,
         snapshot: None,
     })
 }
 
 fn roster(row: &Row) -> Outcome<Option<Roster>> {
-    let Some(text) = row.body.part(sessions::ROSTER) else { return Ok(None) };
-    Ok(Roster::read(&mut list(&text)?, LIST)?)
+    parsed(row, sessions::ROSTER)
 }
 
 fn question(row: &Row) -> Outcome<Question> {
-    let Some(text) = row.body.part(sessions::QUESTION) else { return Ok(Question::default()) };
-    Ok(Question::read(&mut object(&text)?)?)
+    Ok(parsed(row, sessions::QUESTION)?.unwrap_or_default())
 }
 
 fn declaration(row: &Row) -> Outcome<Declaration> {
-    let Some(text) = row.body.part(sessions::DECLARATION) else {
-        return Ok(Declaration::default());
-    };
-    Ok(Declaration::read(&mut object(&text)?)?)
-}
-
-fn outcome(row: &Row) -> Outcome<Option<domain::Outcome>> {
-    let Some(text) = row.body.part(sessions::OUTCOME) else { return Ok(None) };
-    Ok(Some(domain::Outcome::read(&mut object(&text)?)?))
-}
-
-fn voided(row: &Row) -> Outcome<Option<Voided>> {
-    let Some(text) = row.body.part(sessions::VOIDED) else { return Ok(None) };
-    Ok(Some(Voided::read(&mut object(&text)?)?))
-}
-
-/// The field in which [`list`] puts a list.
-const LIST: &str = "list";
-
-/// Reads a list, as the field of an object.
-fn list(text: &str) -> Outcome<Object> {
-    let list = Json::read(text.as_bytes())?;
-    Ok(Json::from([(LIST, list)]).into_object())
-}
-
-fn object(text: &str) -> Outcome<Object> {
-    Ok(Json::read(text.as_bytes())?.into_object())
+    Ok(parsed(row, sessions::DECLARATION)?.unwrap_or_default())
 }

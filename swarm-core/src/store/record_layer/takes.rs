@@ -8,12 +8,12 @@ use super::tables::{TAKES, members, sessions, takes};
 use super::{Answers, Change, Made, Records, unexpected};
 use crate::domain::json::Json;
 use crate::domain::{
-    AttemptId, Day, Digest, LogEntry, MemberId, Note, Revision, SealedTake, SessionId, Signed,
-    StoredSealedTake, StoredTake, SubjectId, Take, TakeDraft, TakeId, TakeOnFile, TextDigests,
-    Timestamp, Withheld,
+    AttemptId, Day, Digest, LogEntry, MemberId, Note, PublicKey, Revision, SealedTake, SessionId,
+    Signed, StoredSealedTake, StoredTake, SubjectId, Take, TakeDraft, TakeId, TakeOnFile,
+    TextDigests, Timestamp, Withheld,
 };
 use crate::proof::canonical;
-use crate::records::{TakeProof, Unreadable, proof_text, public_key, read_proof};
+use crate::records::{TakeProof, Unreadable, proof_text, read_proof};
 use crate::store::backend::{
     Append, Body, Check, CommitId, Join, PartSet, Parts, Query, Range, Repetition, Row, Term,
     Value, Write,
@@ -526,7 +526,7 @@ fn sealed(row: &Row) -> Outcome<StoredSealedTake> {
         None => {
             let TakeProof { session_version, salt, .. } =
                 read_proof(&part(row, takes::SIGNATURE)?)?;
-            let key = public_key(&part(row, takes::PUBLIC_KEY)?)?;
+            let key = PublicKey::of_record(&part(row, takes::PUBLIC_KEY)?)?;
             (key, session_version, salt, read_about(&part(row, takes::ABOUT)?)?)
         }
     };
@@ -583,7 +583,7 @@ fn filed(row: &Row) -> Outcome<Arc<Take>> {
             session_id: SessionId(number(row, takes::SESSION)?),
             session_version,
             revision: revision(row)?,
-            public_key: public_key(&part(row, takes::PUBLIC_KEY)?)?,
+            public_key: PublicKey::of_record(&part(row, takes::PUBLIC_KEY)?)?,
             signed: Arc::new(Signed { payload, signature }),
             salt,
             withheld: None,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Deserialize as _;
 use swarm_core::Session;
 use swarm_core::domain::{Digest, LogEntry, LogLine, Signed, Take, TakeDraft, TokenHash};
 use swarm_core::json::{Json, Object, write};
@@ -10,7 +11,6 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{KeyKind, NoteSigner};
 use swarm_core::proof::tree::{self, Node, TreeHash};
 use swarm_core::proof::{KeyPair, take_entry};
-use swarm_core::records::Record as _;
 
 const ORIGIN: &str = "desk.example/swarm/log/acme";
 
@@ -42,7 +42,7 @@ impl Forger {
             let Signed { signature, .. } = keys.sign(draft);
             fields.set("signature", signature.as_str().into());
             fields.set("publicKey", keys.public_key().to_string().as_str().into());
-            if let Ok(read) = Take::read(&mut fields.clone()) {
+            if let Ok(read) = Take::deserialize(Json::Object(fields.clone())) {
                 if let Some(seal) = read.seal() {
                     fields.set("sealed", seal.to_string().as_str().into());
                 }
@@ -64,7 +64,7 @@ impl Forger {
     /// Writes the digests of the session into all acts on it, and its head into the last one.
     pub(super) fn log_session(bundle: &mut Object) {
         let Some(Json::Object(session)) = bundle.get_mut("session") else { return };
-        let Ok(session) = Session::read(&mut session.clone()) else { return };
+        let Ok(session) = Session::deserialize(Json::Object(session.clone())) else { return };
         let logged = swarm_core::rules::logged(&session);
         let mut last = None;
         each_entry(bundle, |line| {

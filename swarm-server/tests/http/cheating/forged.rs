@@ -13,7 +13,6 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{NoteSigner, SignedNote};
 use swarm_core::proof::tile::{TilePath, entries_tile, hashes_tile};
 use swarm_core::proof::tree::{self, Node, TreeHash};
-use swarm_core::records::Record as _;
 use tempfile::TempDir;
 
 use super::desk::{Desk, ORIGIN};
@@ -37,17 +36,14 @@ pub(super) struct Forged {
 impl Forged {
     pub(super) fn read(bundle: &str, texts: Vec<String>, signer: NoteSigner) -> Self {
         let mut fields = Json::read(bundle.as_bytes()).unwrap().into_object();
-        let list = |json: Option<Json>| match json {
+        let bundled = match fields.take("entries") {
             Some(Json::List(items)) => items.into_iter().map(Json::into_object).collect(),
             _ => Vec::new(),
         };
-        let takes = list(fields.take("takes"));
-        let takes = takes.into_iter().map(|mut take| Take::read(&mut take).unwrap()).collect();
-        let bundled = list(fields.take("entries"));
         let index = |mut row: swarm_core::json::Object| row.whole_if_any("index").unwrap().unwrap();
         Self {
-            session: Session::read(&mut fields.take("session").unwrap().into_object()).unwrap(),
-            takes,
+            session: fields.take_as("session").unwrap(),
+            takes: fields.take_as("takes").unwrap(),
             entries: texts.iter().map(|text| LogLine::read(text).unwrap()).collect(),
             bundled: bundled.into_iter().map(|row| index(row) + 1).collect(),
             served: texts,
