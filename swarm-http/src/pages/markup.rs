@@ -54,10 +54,11 @@ pub(crate) fn exact(text: &str) -> Markup {
     Markup(exact)
 }
 
-/// Replaces the characters that HTML does not allow by U+FFFD, and removes bidirectional controls,
-/// which could reorder text outside of the one that contains them.
+/// Ends each line with a line feed, replaces the characters that HTML does not allow by U+FFFD, and removes bidirectional
+/// controls, which could reorder text outside of the one that contains them.
 pub(crate) fn printable(page: String) -> String {
     if page.contains(|letter| is_forbidden(letter) || is_bidi_control(letter)) {
+        let page = page.replace("\r\n", "\n").replace('\r', "\n");
         page.replace(is_forbidden, "\u{fffd}").replace(is_bidi_control, "")
     } else {
         page
@@ -164,6 +165,7 @@ mod tests {
     #[test]
     fn forbidden_characters_are_replaced() {
         assert_eq!(printable("a\u{0}b\u{1b}c\u{85}\u{ffff}\n\t".to_owned()), "a�b�c��\n\t");
+        assert_eq!(printable("a\r\nb\rc\n\r".to_owned()), "a\nb\nc\n\n");
     }
 
     #[test]

@@ -1,21 +1,43 @@
 //! Forms: their data as a browser sends it, and their fields as a page shows them.
 
+use std::collections::HashMap;
+
+use serde::Deserialize as _;
+use swarm_core::json::{Json, write};
+
 use super::table::Table;
 use crate::pages::Markup;
-use crate::pages::markup::escape;
+use crate::pages::markup::{escape, printable};
 
 /// The field that marks a form whose token signs the operator in.
 pub(super) const SIGNING_IN: &str = "signing-in";
 
+/// The end of the name of a hidden field, which has the text of the field before it as it was.
+const WAS: &str = "-was";
+
 /// The fields of a submitted form, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FormData(Vec<(String, String)>);
+pub(super) struct FormData {
+    fields: Vec<(String, String)>,
+    /// The texts that no page can show as they are, and that nobody changed, by field.
+    unchanged: HashMap<String, String>,
+}
 
 impl FormData {
     pub(super) fn read(body: &[u8]) -> Self {
         let plain = |text: &str| text.replace("\r\n", "\n");
         let fields = form_urlencoded::parse(body);
-        Self(fields.map(|(name, value)| (plain(&name), plain(&value))).collect())
+        let fields: Vec<_> = fields.map(|(name, value)| (plain(&name), plain(&value))).collect();
+        let sent: HashMap<_, _> =
+            fields.iter().map(|(name, value)| (name.as_str(), value.trim())).collect();
+        let unchanged = fields.iter().filter_map(|(name, value)| {
+            let name = name.strip_suffix(WAS)?;
+            let texts = Json::read(value.as_bytes()).ok()?;
+            let (shown, was) = <(String, String)>::deserialize(texts).ok()?;
+            (sent.get(name) == Some(&shown.trim())).then(|| (name.to_owned(), was))
+        });
+        let unchanged = unchanged.collect();
+        Self { fields, unchanged }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -26,13 +48,17 @@ impl FormData {
         self.all(name).next()
     }
 
-    /// The value of the field without the space around it; empty if the field was not sent.
+    /// The value of the field without the space around it; empty if the field was not sent. A text that nobody changed is as it
+    /// was.
     pub(super) fn text(&self, name: &str) -> &str {
-        self.get(name).unwrap_or_default().trim()
+        match self.unchanged.get(name) {
+            Some(text) => text,
+            None => self.get(name).unwrap_or_default().trim(),
+        }
     }
 
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
+        self.fields.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
     /// The rows of the fields with these names, without those in which all that can be typed is empty.
@@ -52,7 +78,7 @@ impl FormData {
 
     /// All fields with their values, in the order in which they were sent.
     pub(super) fn fields(&self) -> impl Iterator<Item = &(String, String)> {
-        self.0.iter()
+        self.fields.iter()
     }
 }
 
@@ -360,6 +386,17 @@ impl Field {
         Self { chooser: Some(path), ..self }
     }
 
+    /// The text that a browser sends if nobody changes it, and the text itself, where they differ.
+    pub(crate) fn was(&self) -> Option<String> {
+        let is_text = matches!(self.kind, Kind::Input("text") | Kind::Lines(_));
+        let mut shown = printable(self.value.clone());
+        if matches!(self.kind, Kind::Input(_)) {
+            shown.retain(|letter| letter != '\n');
+        }
+        let differs = is_text && shown.trim() != self.value;
+        differs.then(|| ascii(&write(&[shown.as_str(), &self.value])))
+    }
+
     /// The columns that are shown: others are sent back as they came.
     pub(crate) fn shown_columns(&self) -> impl Iterator<Item = &(&'static str, &'static str)> {
         self.columns.iter().filter(|(_, label)| !label.is_empty())
@@ -392,7 +429,7 @@ impl Field {
         } else if self.kind == Kind::Flag {
             self.value = sent.text(self.name).to_owned();
         } else if let Some(value) = sent.get(self.name).filter(|_| !self.is_token()) {
-            self.value = value.to_owned();
+            self.value = sent.unchanged.get(self.name).map_or(value, String::as_str).to_owned();
         }
         self
     }
@@ -404,8 +441,54 @@ impl Field {
     }
 }
 
+/// The same JSON in ASCII.
+fn ascii(json: &str) -> String {
+    let mut units = [0; 2];
+    let mut escaped = |letter: char| -> String {
+        let units = letter.encode_utf16(&mut units).iter();
+        units.map(|unit| format!("\\u{unit:04x}")).collect()
+    };
+    let letters = json.chars();
+    letters.map(|it| if it.is_ascii() { it.into() } else { escaped(it) }).collect()
+}
+
 /// The empty rows after those of a field of rows.
 const EMPTY_ROWS: usize = 2;
 
 /// Values, labels, and whether they are chosen.
 pub(super) type Options = Vec<(String, String, bool)>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a browser sends of a form with this field, unless something is typed.
+    fn sent(field: &Field, typed: Option<&str>) -> FormData {
+        let mut shown = printable(field.value.clone());
+        if field.kind.input().is_some() {
+            shown.retain(|letter| letter != '\n');
+        }
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.append_pair(field.name, &typed.unwrap_or(&shown).replace('\n', "\r\n"));
+        if let Some(was) = field.was() {
+            assert!(was.is_ascii() && !was.contains(char::is_control), "{was}");
+            form.append_pair(&format!("{}{WAS}", field.name), &was);
+        }
+        FormData::read(form.finish().as_bytes())
+    }
+
+    #[test]
+    fn text_that_nobody_changed_stays_as_it_was() {
+        for text in ["a\r\nb", "a\rb\n", " a", "\u{202e}a\u{1f680}", "a\u{0}\"\\", "\u{1b}é"] {
+            for field in [Field::text("lens", "Lens"), Field::lines("lens", "Lens", 3)] {
+                let field = field.with_value(text);
+                let unchanged = sent(&field, None);
+                assert_eq!(unchanged.text("lens"), text);
+                assert_eq!(field.clone().typed(&unchanged).value, text, "it comes back as it was");
+                assert_eq!(sent(&field, Some("b")).text("lens"), "b");
+                assert_eq!(sent(&field, Some("")).text("lens"), "");
+            }
+        }
+        assert_eq!(Field::lines("lens", "Lens", 3).with_value("a\nb").was(), None);
+    }
+}
