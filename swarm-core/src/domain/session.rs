@@ -77,6 +77,8 @@ form! {
         /// The member.
         pub member_id: MemberId = "memberId",
         /// Whether the member is excused: listed, but not expected, and not allowed to file.
+        #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(!default))]
         pub excused: bool = "excused" default(false),
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::de::{Deserializer, Error as _};
+use serde::de::{Deserializer, Error as _, IgnoredAny};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::distinct::are_distinct;
@@ -463,10 +463,11 @@ pub(super) struct Record<'a> {
     /// The digest of what was signed, in a store that has not got the texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
-    digest: Option<Digest>,
+    digest: Option<DigestField>,
     /// Its seal, if it was filed in a blind session before that was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
-    sealed: Option<Option<Digest>>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Option<Digest>>"))]
+    sealed: Option<DigestField>,
     /// The salt of the seal, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     salt: Option<Salt>,
@@ -481,8 +482,9 @@ impl Record<'_> {
     fn take(self) -> Result<Take, Invalid> {
         let has_texts = self.body.is_some();
         let removed = || {
-            let digest = self.digest.ok_or_else(|| Invalid::missing("digest"))?;
-            Ok(TextDigests { digest, seal: self.sealed.flatten() })
+            let digest = self.digest.map(|digest| digest.read("digest")).transpose()?.flatten();
+            let seal = self.sealed.map(|seal| seal.read("sealed")).transpose()?.flatten();
+            Ok(TextDigests { digest: digest.ok_or_else(|| Invalid::missing("digest"))?, seal })
         };
         let withheld = match self.withheld.map(Cow::into_owned) {
             Some(mark) if has_texts => Some(mark),
@@ -522,6 +524,24 @@ impl<'de> Deserialize<'de> for Take {
     }
 }
 
+/// A digest that is read of records without texts alone: any other record has what it is computed from.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum DigestField {
+    Digest(Option<Digest>),
+    #[serde(skip_serializing)]
+    Other(IgnoredAny),
+}
+
+impl DigestField {
+    fn read(self, name: &'static str) -> Result<Option<Digest>, Invalid> {
+        match self {
+            Self::Digest(digest) => Ok(digest),
+            Self::Other(_) => Err(Invalid::new(name, "must be a digest")),
+        }
+    }
+}
+
 fn record<S: Serializer>(
     take: &Take,
     superseded_by: Option<TakeId>,
@@ -551,8 +571,8 @@ fn record<S: Serializer>(
         signature: Cow::Borrowed(&take.signed.signature),
         public_key: Cow::Borrowed(&take.public_key),
         filed_at: take.filed_at,
-        digest: removed.map(|removed| removed.digest),
-        sealed: take.salt.map(|_| take.seal()),
+        digest: removed.map(|removed| DigestField::Digest(Some(removed.digest))),
+        sealed: take.salt.map(|_| DigestField::Digest(take.seal())),
         salt: take.salt,
         superseded_by,
     };
