@@ -43,6 +43,25 @@ pub(super) struct Followed {
     kept: u64,
     /// Whether the new tree has the root of that log at the size seen, and at its last one.
     has_root: [Option<bool>; 2],
+    mirror: Mirror,
+    /// The entries that were seen, and that the new log has in another form; `None` without a mirror.
+    changed: Option<Vec<Seq>>,
+}
+
+/// Reads an entry that was seen of the log that was watched, by its index; `None` if it is not kept.
+#[derive(Default)]
+pub(super) struct Mirror(Option<Box<dyn FnMut(u64) -> Option<String>>>);
+
+impl Mirror {
+    pub(super) fn of(read: impl FnMut(u64) -> Option<String> + 'static) -> Self {
+        Self(Some(Box::new(read)))
+    }
+}
+
+impl std::fmt::Debug for Mirror {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Mirror").field(&self.0.is_some()).finish()
+    }
 }
 
 /// From one log to the next.
@@ -66,11 +85,17 @@ impl Followed {
         let has_root = sizes.map(|size| (size == Some(0)).then_some(true));
         let step = |succession| Step { succession, accepted: None };
         let steps = successions.into_iter().map(step).collect();
-        Self { seen, steps, kept: u64::MAX, has_root }
+        let (mirror, changed) = (Mirror::default(), None);
+        Self { seen, steps, kept: u64::MAX, has_root, mirror, changed }
     }
 
-    /// Reads an entry of the new log, which is the last one in the tree.
-    pub(super) fn read(&mut self, seq: Seq, text: &str, tree: &GrowingTree) {
+    /// Compares each entry with the one that was seen.
+    pub(super) fn compare(&mut self, mirror: Mirror) {
+        (self.mirror, self.changed) = (mirror, Some(Vec::new()));
+    }
+
+    /// Reads an entry of the new log, which is the last one in the tree. Returns whether it is another one than was seen.
+    pub(super) fn read(&mut self, seq: Seq, text: &str, tree: &GrowingTree) -> bool {
         if text.contains("\"store-accepted\"")
             && let Ok(line) = LogLine::read(text)
             && let LogEntry::Operation(Operation::StoreAccepted { by, before, .. }) = line.entry
@@ -96,6 +121,23 @@ impl Followed {
                 *has_root = Some(tree.root() == checkpoint.root);
             }
         }
+        self.is_changed(seq, text)
+    }
+
+    fn is_changed(&mut self, seq: Seq, text: &str) -> bool {
+        let is_kept = seq.0 <= self.kept && seq.0 <= self.seen.size;
+        let (Some(read), true) = (&mut self.mirror.0, is_kept) else { return false };
+        match (read(seq.0.saturating_sub(1)), &mut self.changed) {
+            (Some(seen), Some(changed)) if seen != text => {
+                changed.push(seq);
+                true
+            }
+            (Some(_), _) => false,
+            (None, changed) => {
+                *changed = None;
+                false
+            }
+        }
     }
 
     /// The number of entries that the new log has of the one that was watched, as far as was read.
@@ -106,8 +148,10 @@ impl Followed {
     /// What happened, one notable remark for each log that began.
     ///
     /// # Errors
-    /// No entry of the new log says that a store was accepted after the last checkpoint of the log before it.
+    /// The log that ended signed two histories; or no entry of the new log says that a store was accepted after the last checkpoint
+    /// of the log before it.
     pub(super) fn end(self) -> Result<Vec<Remark>, String> {
+        self.check_end()?;
         let effect = self.effect();
         let last = self.steps.len().saturating_sub(1);
         let mut remarks = Vec::new();
@@ -135,6 +179,23 @@ impl Followed {
         Ok(remarks)
     }
 
+    /// Checks that the last entries of the log that was watched, where the new log has them, begin with those that were seen.
+    fn check_end(&self) -> Result<(), String> {
+        let Some(Checkpoint { origin, size, .. }) =
+            self.steps.first().map(|it| &it.succession.last)
+        else {
+            return Ok(());
+        };
+        let is_whole = self.kept >= *size && self.seen.size <= *size;
+        if is_whole && self.has_root == [Some(false), Some(true)] {
+            let (origin, seen) = (printable(origin), self.seen.size);
+            return Err(format!(
+                "a fork: the {size} entries with which {origin} ended do not begin with the {seen} that were seen of it"
+            ));
+        }
+        Ok(())
+    }
+
     /// What became of the entries of the log that was watched.
     fn effect(&self) -> String {
         let signed = self.steps.first().map_or(0, |step| step.succession.last.size);
@@ -142,19 +203,43 @@ impl Followed {
         let [seen, all] = self.has_root;
         match (lost, all) {
             (0, Some(true)) => "all that was signed of it is in the new log".to_owned(),
+            (0, _) if self.changed.as_ref().is_some_and(|changed| !changed.is_empty()) => {
+                listed(self.changed.as_deref().unwrap_or_default())
+            }
             (0, _) => format!("the first {signed} entries of the new log are others"),
             (lost, _) => {
                 let verb = if lost == 1 { "is" } else { "are" };
                 let lost = format!("{lost} of them {verb} lost");
-                match seen.filter(|_| self.kept >= self.seen.size) {
-                    Some(true) => format!("{lost}, none of those that were seen"),
-                    Some(false) => format!("{lost}, and those that were seen were changed"),
-                    None => format!(
-                        "{lost}; that the first {} entries of the new log are those that were seen was not checked",
-                        self.kept
+                let kept = self.kept.min(self.seen.size);
+                match (seen.filter(|_| self.kept >= self.seen.size), &self.changed) {
+                    (Some(true), _) => format!("{lost}, none of those that were seen"),
+                    (_, Some(changed)) if changed.is_empty() => {
+                        format!(
+                            "{lost}; the first {kept} entries of the new log are those that were seen"
+                        )
+                    }
+                    (_, Some(changed)) => format!("{lost}, and {}", listed(changed)),
+                    (Some(false), None) => format!("{lost}, and those that were seen were changed"),
+                    (None, None) => format!(
+                        "{lost}; that the first {kept} entries of the new log are those that were seen was not checked"
                     ),
                 }
             }
         }
     }
+}
+
+/// The most entries that are named.
+const MAX_LISTED: usize = 20;
+
+/// The entries that were changed, for people.
+fn listed(changed: &[Seq]) -> String {
+    let named: Vec<_> = changed.iter().take(MAX_LISTED).map(ToString::to_string).collect();
+    let more = match changed.len().saturating_sub(named.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (number, named) = (count(changed.len(), "entry", "entries"), named.join(", "));
+    let were = if changed.len() == 1 { "was" } else { "were" };
+    format!("{number} of those that were seen {were} changed: {named}{more}")
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::continuation::{Continuation, continuation};
 use super::key::LogKey;
 use super::replay::{Archive, Found, Remark, Replay, SessionAside};
-use super::succession::Followed;
+use super::succession::{Followed, Mirror};
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Seq, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
@@ -207,6 +207,16 @@ impl Watch {
         Self { archive: Archive::of(read), ..self }
     }
 
+    /// Has a look at a log that goes on in the place of another one compare each entry with the one that was seen. `read` returns
+    /// the text of the entry with an index; `None` if it is not kept.
+    #[must_use]
+    pub fn with_mirror(mut self, read: impl FnMut(u64) -> Option<String> + 'static) -> Self {
+        if let Some(followed) = &mut self.followed {
+            followed.compare(Mirror::of(read));
+        }
+        self
+    }
+
     /// Returns the index of the next entry to read; `None` after the last one.
     pub fn next(&self) -> Option<u64> {
         (self.tree.size() < self.checkpoint.size).then(|| self.tree.size())
@@ -236,11 +246,12 @@ impl Watch {
     pub fn read(&mut self, text: &str) {
         let seq = Seq(self.tree.size() + 1);
         self.tree.push(TreeHash::leaf(text.as_bytes()));
+        let mut is_changed = false;
         if let Some(followed) = &mut self.followed {
-            followed.read(seq, text, &self.tree);
+            is_changed = followed.read(seq, text, &self.tree);
             self.seen = self.seen.min(followed.kept());
         }
-        let (is_new, shown) = (seq.0 > self.seen, self.found.remarks.len());
+        let (is_new, shown) = (seq.0 > self.seen || is_changed, self.found.remarks.len());
         let at = self.replay.read(seq, text, &mut self.archive, &mut self.found);
         if !is_new {
             // An earlier look has shown what it says of the entry.

@@ -537,7 +537,13 @@ fn watcher_goes_on_with_the_log_after_one_that_an_accepted_store_ended() {
         kept + 1
     );
     for (watcher, url, effect) in [
-        (&watcher, &url, format!("; {lost} of them are lost; that the first {kept} entries")),
+        (
+            &watcher,
+            &url,
+            format!(
+                "; {lost} of them are lost; the first {kept} entries of the new log are those that were seen"
+            ),
+        ),
         (&early, &named, format!("; {lost} of them are lost, none of those that were seen")),
     ] {
         let (status, said) = watcher.look(url, &["--mirror"]);
@@ -605,7 +611,7 @@ fn log_without_the_succession_of_the_one_before_ends_the_watch() {
     next.entries.truncate(seen.entries.len() - 1);
     let last = Checkpoint::parse(seen.note().text()).unwrap();
     let without = next.clone();
-    let accept = |log: &mut Log| {
+    let accept_after = |log: &mut Log, last: &Checkpoint| {
         let before = LogBefore {
             origin: Some(origin.clone()),
             size: Seq(last.size),
@@ -617,6 +623,7 @@ fn log_without_the_succession_of_the_one_before_ends_the_watch() {
         let at = Timestamp::EPOCH.plus_millis(now_millis());
         log.entries.push(LogLine { seq, at, entry }.text());
     };
+    let accept = |log: &mut Log| accept_after(log, &last);
     accept(&mut next);
 
     let url = next.serve(&served);
@@ -659,21 +666,38 @@ fn log_without_the_succession_of_the_one_before_ends_the_watch() {
     *convened = convened.replace("\"quorum\":null", "\"quorum\":7");
     whole.entries.clone_from(&seen.entries);
     let size = seen.entries.len();
-    for (mut log, effect) in [
-        (edited, format!("; the first {size} entries of the new log are others")),
-        (whole, "; all that was signed of it is in the new log".to_owned()),
-        (lost, "; 1 of them is lost; that the first".to_owned()),
+    let place_of_it = 1 + edited.entries.iter().position(|it| it.contains("\"quorum\":7")).unwrap();
+    let which = format!("1 entry of those that were seen was changed: {place_of_it}");
+    for (mut log, arguments, effect) in [
+        (edited.clone(), &[][..], format!("; the first {size} entries of the new log are others")),
+        (edited.clone(), &["--mirror"], format!("; {which}")),
+        (whole, &[], "; all that was signed of it is in the new log".to_owned()),
+        (lost, &[], "; 1 of them is lost; that the first".to_owned()),
     ] {
         let another = Watcher::new(&seen);
-        another.expects(&seen.serve(&served), 0, "holds: ");
+        assert_eq!(another.look(&seen.serve(&served), arguments).0, Some(0));
         // After that look, which does not have the entry.
         accept(&mut log);
         log.serve(&served);
         put(&succession(&last, &seen.signer));
-        let (status, said) = another.look(&url, &[]);
+        let (status, said) = another.look(&url, arguments);
         let line = said.lines().find(|line| line.contains(&effect));
         assert!(status == Some(0) && line.is_some_and(|it| it.starts_with("notable: ")), "{said}");
+        let shown = said.contains(&format!("act: entry {place_of_it},"));
+        assert_eq!(shown, !arguments.is_empty(), "{said}");
     }
+
+    // The log that ended was written again before it ended, and does not serve its tiles.
+    let mut written = seen.clone();
+    written.entries[place_of_it - 1] = edited.entries[place_of_it - 1].clone();
+    written.forge(&json!({ "kind": "operation", "act": "clock-accepted", "by": "eve" }), None);
+    let end = Checkpoint::parse(written.note().text()).unwrap();
+    let mut forked = Log { signer: next.signer.clone(), entries: written.entries.clone() };
+    accept_after(&mut forked, &end);
+    forked.serve(&served);
+    put(&succession(&end, &seen.signer));
+    fs::write(place("checkpoint"), written.note().to_string()).unwrap();
+    watcher.expects(&url, 1, "a fork: the");
 
     next.serve(&served);
     put(&succession(&last, &seen.signer));

@@ -51,6 +51,22 @@ impl Mirror {
         Ok(Self { folder, size, tile: Vec::new(), next: 0 })
     }
 
+    /// Returns a function that reads an entry by its index.
+    pub(super) fn into_entries(self) -> impl FnMut(u64) -> Option<String> + 'static {
+        let (mut first, mut texts) = (0, Vec::new());
+        move |index| {
+            let width = u64::from(WIDTH);
+            if texts.is_empty() || index / width != first / width {
+                let tile = TileId { level: 0, index: index / width };
+                let tile = TilePath { level: None, ..path_of(tile, self.size) };
+                let bytes = fs::read(self.path(&self.folder, tile)).ok()?;
+                first = index / width * width;
+                texts = read_entries_tile(&bytes)?.into_iter().map(str::to_owned).collect();
+            }
+            texts.get(usize::try_from(index - first).ok()?).cloned()
+        }
+    }
+
     /// The number of entries that it has.
     pub(super) fn size(&self) -> u64 {
         self.size

@@ -125,9 +125,19 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
         tiles = found.tiles(tiles).ok_or("the log has no name at which it is served")?;
     }
     let archive = folder.archive();
+    let before = match folder.path(MIRROR) {
+        place if succession.is_some() && place.is_dir() => Some(Mirror::open(place)?),
+        _ => None,
+    };
     let begin = |note: &str, tiles: &mut LogTiles| {
         let begun = match &succession {
-            Some(found) => Watch::follow(&watched, found.steps.clone(), note, now),
+            Some(found) => {
+                let begun = Watch::follow(&watched, found.steps.clone(), note, now);
+                begun.map(|watch| match before {
+                    Some(mirror) => watch.with_mirror(mirror.into_entries()),
+                    None => watch,
+                })
+            }
             None => Watch::begin(&watched, note, &log_key, now, |node| tiles.hash(node))?,
         };
         Ok(begun.map(|watch| watch.with_archive(archive)))
