@@ -202,6 +202,82 @@ fn service_that_lost_a_take_is_found() {
     assert!(verdicts[lost].1.contains("is not the one that was sent"), "{verdicts:?}");
 }
 
+/// The store and the checkpoints of before the take, with the same key: then something else, and the member's bytes once more.
+#[test]
+fn entry_that_is_not_the_one_of_the_receipt_does_not_hold() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let start = || Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    let program = start();
+    let mut user = User::of(&program);
+    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    user.admin("session convene --subject aurora --closes +3h").ok();
+    program.client.wait_until_all_is_signed();
+    program.stop("TERM");
+    const KEPT: [&str; 2] = ["swarm.db", "swarm.key.checkpoints"];
+    let backup = KEPT.map(|name| fs::read(folder.path().join(name)).unwrap());
+
+    let program = start();
+    moved(&mut user, &program);
+    user.member(SUBMIT).ok();
+    program.stop("TERM");
+    for (name, content) in KEPT.iter().zip(backup) {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    let program = start();
+    moved(&mut user, &program);
+    user.admin("subject put aurora.json").ok();
+    let sent = read(&kept(&user)[0])["sent"].as_str().unwrap().to_owned();
+    let token = fs::read_to_string(user.profile("token")).unwrap();
+    let bearer = format!("Bearer {}", token.trim());
+    let headers = [("authorization", &*bearer), ("content-type", "application/json")];
+    program.client.send("POST", "/api/swarm/submit", &headers, sent.as_bytes()).expect(201);
+    wait_until("the take is proved", || {
+        program.client.get("/api/swarm/takes/1/proof").status == 200
+    });
+    let [(verdict, detail)] = verdicts(&user, 1).try_into().unwrap();
+    assert_eq!(verdict, "does not hold");
+    assert!(
+        detail.contains(", which the receipt names: the log's entry has another kind"),
+        "{detail}"
+    );
+}
+
+#[test]
+fn take_of_before_the_log_was_renamed_is_notable() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
+    let mut user = User::of(&program);
+    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    user.admin("session convene --subject aurora --closes +3h").ok();
+    user.member(SUBMIT).ok();
+    program.client.wait_until_all_is_signed();
+    assert_eq!(verdicts(&user, 0), [("holds".to_owned(), String::new())]);
+    program.stop("TERM");
+    let config = format!(
+        "[[tenants]]\nid = \"default\"\nhosts = [\"127.0.0.1\"]\npublic_origin = \"https://desk.example\"\n\
+         admin_token_hash = \"{}\"\n",
+        swarm_core::domain::Digest::of(ADMIN.as_bytes())
+    );
+    let file = folder.path().join("swarm.toml");
+    fs::write(&file, config).unwrap();
+    let arguments = ["serve", "--config", file.to_str().unwrap()];
+    let program = Program::start_in(Arc::clone(&folder), &arguments, &[]);
+    moved(&mut user, &program);
+    program.client.wait_until_all_is_signed();
+    let key = program.client.get("/.well-known/swarm.json").json()["logKey"].clone();
+    let path = user.profile("log-key");
+    let before = fs::read_to_string(&path).unwrap();
+    assert_ne!(before.trim(), key);
+    fs::write(&path, format!("{}\n{}\n", before.trim(), key.as_str().unwrap())).unwrap();
+    let [(verdict, detail)] = verdicts(&user, 0).try_into().unwrap();
+    assert_eq!(verdict, "notable");
+    assert_eq!(detail, "it is of the log under an earlier name, whose key the profile keeps");
+}
+
 /// A store that was restored and accepted: another log goes on, and the one before says which.
 #[test]
 fn receipt_of_a_log_that_ended_is_notable_with_the_one_after_it() {

@@ -2,7 +2,7 @@
 
 use swarm_client::{Client, Error, printable};
 use swarm_core::Submission;
-use swarm_core::audit::{Check, Verdict, audit_take};
+use swarm_core::audit::{Check, LogKey, Verdict, audit_take};
 use swarm_core::domain::{Digest, PublicKey, Salt, Signed, TakeDraft};
 use swarm_core::json::{Json, Object};
 use swarm_core::proof::canonical;
@@ -10,7 +10,7 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::tlog_proof::TlogProof;
 
 use super::kept::{KeptTake, Receipt};
-use super::logs::Logs;
+use super::logs::{Log, Logs};
 use super::profile::Profile;
 use crate::arguments::Trust;
 use crate::command::{Output, Progress, note, text_of};
@@ -34,6 +34,7 @@ pub(super) fn run(
     output: Output,
 ) -> Result<(), CommandError> {
     let kept = KeptTake::all(profile.folder())?;
+    let earlier = profile.earlier_log_keys()?;
     let Some(key) = profile.log_key(client)? else {
         return Err(CommandError::Refused("the service names no key of a log".to_owned()));
     };
@@ -44,7 +45,7 @@ pub(super) fn run(
     let progress = Progress::of_requests();
     for mut take in kept {
         progress.add(1);
-        let found = check(&mut take, client, &token, &member_key, &mut logs)?;
+        let found = check(&mut take, client, &token, &member_key, &mut logs, &earlier)?;
         let Found { faults, missing, notable } = &found;
         let verdict = match (faults.is_empty(), missing.is_empty(), notable.is_empty()) {
             (false, ..) => "does not hold",
@@ -80,9 +81,10 @@ fn check(
     token: &str,
     member_key: &PublicKey,
     logs: &mut Logs,
+    earlier: &[LogKey],
 ) -> Result<Found, CommandError> {
     let (id, mut found) = (take.id(), Found::default());
-    check_receipt(take, logs, &mut found)?;
+    check_receipt(take, logs, earlier, &mut found)?;
     let mut record = match client.get_for(token, &format!("/api/swarm/takes/{id}")) {
         Ok(record) => record.into_object(),
         Err(Error::Refused(refused)) if refused.status == 404 => {
@@ -111,6 +113,7 @@ fn check(
     // The member may have replaced its key since.
     let member_key = take.public_key().unwrap_or(member_key);
     if let Some(kept) = take.proof() {
+        let logs = (&mut *logs, earlier);
         check_proof(kept, (&record, sent.signed()), member_key, logs, &mut found)?;
     }
     // Without retries: a take that was just filed is covered by no checkpoint yet.
@@ -118,6 +121,7 @@ fn check(
     let served = once.get_bytes(&format!("/api/swarm/takes/{id}/proof"), "text/plain");
     match served.map(String::from_utf8) {
         Ok(Ok(proof)) => {
+            let logs = (logs, earlier);
             check_proof(&proof, (&record, sent.signed()), member_key, logs, &mut found)?;
             if found.faults.is_empty() {
                 take.set_proof(proof);
@@ -147,14 +151,20 @@ fn complete(record: &mut Object, sent: &Signed<TakeDraft>, key: &PublicKey, salt
     record.set("salt", Json::Text(salt.to_string()));
 }
 
-/// Checks the receipt with the keys of the logs that the service has had, the first one first.
-fn check_receipt(take: &KeptTake, logs: &Logs, found: &mut Found) -> Result<(), CommandError> {
+/// Checks the receipt with the keys of the logs that the service has had, the first one first, and the entry that it names.
+/// `earlier` are the keys that its log had under earlier names.
+fn check_receipt(
+    take: &KeptTake,
+    logs: &mut Logs,
+    earlier: &[LogKey],
+    found: &mut Found,
+) -> Result<(), CommandError> {
     let mut fault = None;
-    for log in logs.iter() {
+    for log in logs.iter_mut() {
         match take.receipt(log.key())? {
             Receipt::Holds => {
                 found.notable.extend(log.end());
-                return Ok(());
+                return check_entry(take, log, found);
             }
             Receipt::Absent => {
                 found.missing.push("no receipt".to_owned());
@@ -163,7 +173,44 @@ fn check_receipt(take: &KeptTake, logs: &Logs, found: &mut Found) -> Result<(), 
             Receipt::Fails(why) => fault = fault.or(Some(why)),
         }
     }
+    for key in earlier {
+        if matches!(take.receipt(key)?, Receipt::Holds) {
+            found.notable.push(RENAMED.to_owned());
+            return logs.last_mut().map_or(Ok(()), |log| check_entry(take, log, found));
+        }
+    }
     found.faults.extend(fault.map(|fault| format!("receipt: {fault}")));
+    Ok(())
+}
+
+/// What is said of evidence by a key that the log had under an earlier name.
+const RENAMED: &str = "it is of the log under an earlier name, whose key the profile keeps";
+
+/// Checks that the entry which the receipt names is that of the take, once a checkpoint covers it.
+fn check_entry(take: &KeptTake, log: &mut Log, found: &mut Found) -> Result<(), CommandError> {
+    let Some(seq) = take.entry() else { return Ok(()) };
+    let text = match log.entry(seq) {
+        Ok(Some(text)) => text,
+        Ok(None) if log.end().is_none() => return Ok(()),
+        Ok(None) => {
+            found
+                .faults
+                .push(format!("the log ended without entry {seq}, which the receipt names"));
+            return Ok(());
+        }
+        // Its tiles may be lost with the store.
+        Err(CommandError::Refused(_) | CommandError::Unreached(_)) if log.end().is_some() => {
+            found.notable.push(format!(
+                "that entry {seq} is the one of the take is unproven: the tiles of the log that ended are not served any more"
+            ));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let fault = take.entry_fault(&Json::read(text.as_bytes()).unwrap_or(Json::Null))?;
+    found
+        .faults
+        .extend(fault.map(|fault| format!("entry {seq}, which the receipt names: {fault}")));
     Ok(())
 }
 
@@ -172,7 +219,7 @@ fn check_proof(
     proof: &str,
     (record, sent): (&Object, &Signed<TakeDraft>),
     member_key: &PublicKey,
-    logs: &mut Logs,
+    (logs, earlier): (&mut Logs, &[LogKey]),
     found: &mut Found,
 ) -> Result<(), CommandError> {
     let proof = match TlogProof::parse(proof) {
@@ -184,20 +231,21 @@ fn check_proof(
     };
     let origin = Checkpoint::parse(proof.checkpoint.text())?.origin;
     let shown = logs.shown();
+    if let Some(key) = earlier.iter().find(|key| is_named(key, &origin))
+        && logs.named(&origin).is_none()
+    {
+        audit(&proof, (record, sent), key, member_key, found);
+        if !found.notable.iter().any(|told| told == RENAMED) {
+            found.notable.push(RENAMED.to_owned());
+        }
+        return Ok(());
+    }
     let Some(log) = logs.named(&origin) else {
         let origin = printable(&origin);
         found.faults.push(format!("the proof is of the log {origin}, the service shows {shown}"));
         return Ok(());
     };
-    // The member knows what it signed, also of a take whose texts are withheld.
-    let digest = proof.digest().unwrap_or_else(|| Digest::of(canonical(&sent.payload).as_bytes()));
-    let known = proof.clone().with_digest(digest);
-    let findings = audit_take(record, &known, log.key(), Some(member_key));
-    let withheld = findings.iter().filter(|it| it.check == Check::Withheld).map(|it| &it.text);
-    let told: Vec<_> = withheld.filter(|it| !found.notable.contains(it)).cloned().collect();
-    found.notable.extend(told);
-    let fails = findings.iter().filter(|finding| finding.verdict == Verdict::Fails);
-    found.faults.extend(fails.map(|finding| finding.text.clone()));
+    audit(&proof, (record, sent), log.key(), member_key, found);
     match log.fault_after(&proof.checkpoint) {
         Ok(fault) => found.faults.extend(fault),
         // Its tiles may be lost with the store.
@@ -211,4 +259,28 @@ fn check_proof(
     }
     found.notable.extend(log.end().filter(|end| !found.notable.contains(end)));
     Ok(())
+}
+
+/// Whether a key is that of a log of this name.
+fn is_named(key: &LogKey, origin: &str) -> bool {
+    key.verifier(origin).is_ok_and(|key| key.name() == origin)
+}
+
+/// Checks that a proof shows this take in the log of this key.
+fn audit(
+    proof: &TlogProof,
+    (record, sent): (&Object, &Signed<TakeDraft>),
+    key: &LogKey,
+    member_key: &PublicKey,
+    found: &mut Found,
+) {
+    // The member knows what it signed, also of a take whose texts are withheld.
+    let digest = proof.digest().unwrap_or_else(|| Digest::of(canonical(&sent.payload).as_bytes()));
+    let known = proof.clone().with_digest(digest);
+    let findings = audit_take(record, &known, key, Some(member_key));
+    let withheld = findings.iter().filter(|it| it.check == Check::Withheld).map(|it| &it.text);
+    let told: Vec<_> = withheld.filter(|it| !found.notable.contains(it)).cloned().collect();
+    found.notable.extend(told);
+    let fails = findings.iter().filter(|finding| finding.verdict == Verdict::Fails);
+    found.faults.extend(fails.map(|finding| finding.text.clone()));
 }

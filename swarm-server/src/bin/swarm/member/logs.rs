@@ -2,9 +2,11 @@
 
 use swarm_client::{Client, LogTiles, printable};
 use swarm_core::audit::{Continuation, LogKey, continuation};
+use swarm_core::domain::Seq;
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::{SignedNote, VerifierKey};
 use swarm_core::proof::succession::Succession;
+use swarm_core::proof::tree::{TreeHash, inclusion, verify_inclusion};
 
 use crate::arguments::Trust;
 use crate::failure::CommandError;
@@ -41,6 +43,15 @@ impl Logs {
         self.0.iter()
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Log> {
+        self.0.iter_mut()
+    }
+
+    /// The log that goes on.
+    pub(super) fn last_mut(&mut self) -> Option<&mut Log> {
+        self.0.last_mut()
+    }
+
     pub(super) fn named(&mut self, origin: &str) -> Option<&mut Log> {
         self.0.iter_mut().find(|log| log.checkpoint.origin == origin)
     }
@@ -50,6 +61,9 @@ impl Logs {
         self.0.last().map(|log| printable(&log.checkpoint.origin)).unwrap_or_default()
     }
 }
+
+/// What was read shows nothing: it was damaged on the way, or is of another checkpoint.
+const OTHER_TILES: &str = "the tiles of the log are not those of its checkpoint";
 
 /// A log of the service.
 pub(super) struct Log {
@@ -94,6 +108,21 @@ impl Log {
         Some(format!("the log {origin} ended with {size} entries, and {successor} goes on"))
     }
 
+    /// The text of the entry with this number, which is in the tree of the checkpoint; `None` if the checkpoint does not cover it.
+    pub(super) fn entry(&mut self, seq: Seq) -> Result<Option<String>, CommandError> {
+        let Checkpoint { size, root, .. } = &self.checkpoint;
+        let Some(index) = seq.0.checked_sub(1).filter(|index| index < size) else {
+            return Ok(None);
+        };
+        let tiles = &mut self.tiles;
+        let proof = inclusion(index, *size, |node| tiles.hash(node))?;
+        let text = tiles.entries(index)?.into_iter().next().unwrap_or_default();
+        if !verify_inclusion(&TreeHash::leaf(text.as_bytes()), index, *size, &proof, root) {
+            return Err(CommandError::Unreached(OTHER_TILES.to_owned()));
+        }
+        Ok(Some(text))
+    }
+
     /// Why the log does not continue that of a checkpoint, whose signature is checked apart; `None` if it does.
     pub(super) fn fault_after(
         &mut self,
@@ -118,9 +147,7 @@ impl Log {
                 "a fork: the log of {new} entries does not begin with the one of {old}"
             )),
             Continuation::OtherTiles => {
-                return Err(CommandError::Unreached(
-                    "the tiles of the log are not those of its checkpoint".to_owned(),
-                ));
+                return Err(CommandError::Unreached(OTHER_TILES.to_owned()));
             }
         })
     }

@@ -110,7 +110,7 @@ fn move_to(
     output.answer(&Json::from([("url", Json::from(&*url))]), |_| Ok(console::print(&url)?))?;
     if let Some((key, path)) = profile.other_log_key(client)? {
         note(&format!(
-            "the log has another key there: {key}; compare it with what the operators announced, and write it into {}",
+            "the log has another key there: {key}; compare it with what the operators announced, and add it to {} as the last line",
             path.display()
         ));
     }

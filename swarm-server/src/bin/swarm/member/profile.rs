@@ -77,7 +77,8 @@ impl Profile {
         let path = self.folder.join("log-key");
         let Some(kept) = read_private(&path)? else { return Ok(None) };
         let named = named_log_key(client)?;
-        Ok(named.filter(|named| named != kept.trim()).map(|named| (named, path)))
+        let is_kept = |named: &String| kept.lines().any(|kept| kept.trim() == named);
+        Ok(named.filter(|named| !is_kept(named)).map(|named| (named, path)))
     }
 
     /// The key of the service's log: the one that the profile keeps, else the one that the service names, which is kept from
@@ -93,7 +94,17 @@ impl Profile {
                 key
             }
         };
-        Ok(Some(LogKey::parse(key.trim(), KeySource::Given)?))
+        let latest = log_keys(&key)?.pop();
+        let empty = || CommandError::Refused(format!("{}: no key of a log", path.display()));
+        latest.ok_or_else(empty).map(Some)
+    }
+
+    /// The keys that the log had under earlier names: the lines before the last one of `log-key`.
+    pub(super) fn earlier_log_keys(&self) -> Result<Vec<LogKey>, CommandError> {
+        let kept = read_private(&self.folder.join("log-key"))?.unwrap_or_default();
+        let mut keys = log_keys(&kept)?;
+        keys.pop();
+        Ok(keys)
     }
 
     pub(super) fn new_key(&self) -> Result<KeyPair, CommandError> {
@@ -220,6 +231,12 @@ impl Profile {
 }
 
 /// The key of the service's log, as the service names it. `None` if it signs no log.
+/// The keys of a file, one on each line.
+fn log_keys(text: &str) -> Result<Vec<LogKey>, CommandError> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|key| Ok(LogKey::parse(key, KeySource::Given)?)).collect()
+}
+
 fn named_log_key(client: &Client) -> Result<Option<String>, CommandError> {
     let manifest = match client.get("/.well-known/swarm.json") {
         Err(Error::Refused(refused)) if refused.status == 404 => return Ok(None),
