@@ -1615,11 +1615,16 @@ def check_versions(session, acts, entries, report):
 
 def check_times(session, acts, entries, report):
     faults, accepted = [], []
+    later, takes = {}, 0  # the takes that were filed after each entry that accepts a clock
+    for entry in reversed(entries):
+        takes += entry.kind == "take" and entry.session_id == session.id
+        if entry.accepts_clock:
+            later[entry.seq] = takes
     for one, other in zip(entries, entries[1:]):
-        if other.at < one.at and other.accepts_clock:
-            later = sum(it.kind == "take" and it.session_id == session.id and it.seq > other.seq for it in entries)
-            accepted.append(f"entry {other.seq} by {shown(other.fields['by'])}: the clock {one.fields['at']} → {other.fields['at']}; "
-                            f"{later} takes were filed after it")
+        if other.accepts_clock:
+            back = f"{one.fields['at']} → {other.fields['at']}" if other.at < one.at else f"back to {other.fields['at']}"
+            accepted.append(f"entry {other.seq} by {shown(other.fields['by'])}: the clock {back}; "
+                            f"{later[other.seq]} takes were filed after it")
         elif other.at < one.at:
             faults.append(f"entry {other.seq} is of {other.fields['at']}, before entry {one.seq} of {one.fields['at']}")
     if acts and acts[0].at != session.convened_at:
@@ -1975,6 +1980,7 @@ class Log:
     """All entries up to the bundle's checkpoint: what they say of its session, and of the keys of members."""
 
     NOBODY = ""  # in the place of who replaced a key: no entry by which one is replaced
+    MAX_BACKWARD = 1000  # entries at which time runs back that are kept
 
     def __init__(self, bundle, log, key):
         session = Session(bundle.session)
@@ -1984,6 +1990,7 @@ class Log:
         self.is_latest, self.fork = latest is not None, False
         self.session, self.concerning, self.others, self.keys, self.faults = session, {}, {}, {}, []
         self.elsewhere, self.signed = {}, {}  # takes in other sessions of the day and subject, also by their digests
+        self.last, self.backward = None, []  # the entries at which time runs back since the convening, each with the one before it
         tree, place, ids, at_bundle = [], 0, set(), self.root([])
         for place, text in enumerate(log.entries(self.size), 1):
             leaf, bits = hashlib.sha256(b"\0" + text.encode("utf-8")).digest(), place - 1
@@ -2027,6 +2034,9 @@ class Log:
         except Invalid as error:
             self.faults.append(f"entry {place} {shown(str(error))}")
             return
+        if self.last and entry.at < self.last.at and self.concerning and len(self.backward) < self.MAX_BACKWARD:
+            self.backward.append((self.last, entry))
+        self.last = entry
         concerns = False
         if entry.kind == "take" and entry.session_id == self.session.id:
             concerns = True
@@ -2082,6 +2092,16 @@ class Log:
             report.unproven("completeness", f"that no act followed entry {self.size}: the latest checkpoint was not read")
         if self.fork:
             report.conclude("consistency", [f"a fork: the log of {self.size} entries does not begin with those of the bundle"], "")
+        # The bundle itself shows the others.
+        between = [(one, other) for one, other in self.backward if other.seq <= max(self.concerning, default=0)
+                   and not (other.seq in there and (other.accepts_clock or one.seq in there))]
+        faults = [f"entry {other.seq} is of {other.fields['at']}, before entry {one.seq} of {one.fields['at']}"
+                  for one, other in between if not other.accepts_clock]
+        if faults:
+            report.conclude("time", faults, "")
+        report.notable("time", [
+            f"entry {other.seq} by {shown(other.fields['by'])}: the clock {one.fields['at']} → {other.fields['at']}, "
+            "which the bundle leaves out" for one, other in between if other.accepts_clock])
         # Nonces are spent once, so an operator has filed it again.
         again = [(take, self.signed[take.digest()]) for take in takes if take.digest() in self.signed]
         if again:

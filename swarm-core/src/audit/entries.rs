@@ -213,11 +213,3 @@ fn different_content(take: &TakeContent, entry: &TakeContent) -> Vec<&'static st
         (Sealed { .. }, _) | (_, Sealed { .. }) => vec!["sealed"],
     }
 }
-
-/// The entries at which time runs back, each with the one before it.
-pub(super) fn backward(
-    entries: &[BundledEntry],
-) -> impl Iterator<Item = (&BundledEntry, &BundledEntry)> {
-    let pairs = entries.iter().zip(entries.iter().skip(1));
-    pairs.filter(|(one, next)| next.at < one.at)
-}

@@ -1,9 +1,9 @@
 //! The operator's acts on the session, replayed from the log: each must be a valid step from the one before it, and
 //! they are numbered, so that none can be left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::entries::{BundledEntry, Content, backward};
+use super::entries::{BundledEntry, Content};
 use super::finding::{Check, Report, count};
 use super::records::BundledTake;
 use super::steps::{Step, changed_fields, convening_faults, step_faults};
@@ -168,21 +168,21 @@ pub(super) fn check_times(
     report: &mut Report,
 ) {
     let (mut faults, mut accepted) = (Vec::new(), Vec::new());
-    for (one, next) in backward(entries) {
+    let later = takes_after_clocks(session.id, entries);
+    for (one, next) in entries.iter().zip(entries.iter().skip(1)) {
         let (before, after, seq) = (one.at, next.at, next.seq);
-        let Content::ClockAccepted(by) = &next.content else {
+        if let Content::ClockAccepted(by) = &next.content {
+            let back = match after < before {
+                true => format!("{before} → {after}"),
+                false => format!("back to {after}"),
+            };
+            let takes = later.get(&seq).copied().unwrap_or_default();
+            let takes = count(takes, "take was", "takes were");
+            let by = printable(by.as_str());
+            accepted.push(format!("entry {seq} by {by}: the clock {back}; {takes} filed after it"));
+        } else if after < before {
             faults.push(format!("entry {seq} is of {after}, before entry {} of {before}", one.seq));
-            continue;
-        };
-        let is_later = |entry: &&BundledEntry| {
-            entry.seq > seq
-                && matches!(&entry.content, Content::Take(take) if take.session_id == session.id)
-        };
-        let later = count(entries.iter().filter(is_later).count(), "take was", "takes were");
-        let by = printable(by.as_str());
-        accepted.push(format!(
-            "entry {seq} by {by}: the clock {before} → {after}; {later} filed after it"
-        ));
+        }
     }
     if let Some(first) = acts.first().filter(|first| first.at != session.convened_at) {
         let (at, says) = (first.at, session.convened_at);
@@ -205,6 +205,21 @@ pub(super) fn check_times(
         if accepted.is_empty() { "never run back" } else { "run back where that was accepted" };
     report.conclude(Check::Time, faults, format!("they agree with the log, whose times {back}"));
     report.notable(Check::Time, accepted);
+}
+
+/// The number of takes in a session that were filed after each entry that accepts a clock.
+fn takes_after_clocks(session: SessionId, entries: &[BundledEntry]) -> HashMap<Seq, usize> {
+    let (mut later, mut takes) = (HashMap::new(), 0);
+    for entry in entries.iter().rev() {
+        match &entry.content {
+            Content::Take(take) if take.session_id == session => takes += 1,
+            Content::ClockAccepted(_) => {
+                later.insert(entry.seq, takes);
+            }
+            _ => {}
+        }
+    }
+    later
 }
 
 /// The amendments that were filed after the session was aggregated.

@@ -50,11 +50,28 @@ pub struct WholeLog {
     keys: HashMap<MemberId, Vec<KeyInLog>>,
     /// Entries that cannot be read.
     faults: Vec<String>,
+    /// The last entry.
+    last: Option<(Seq, Timestamp)>,
+    /// The entries at which time runs back since the session was convened, at most [`MAX_BACKWARD`], in order.
+    backward: Vec<Backward>,
     /// The number of entries, and whether the log is known to end there.
     size: u64,
     is_latest: bool,
     /// That the log signed two histories.
     fork: Option<String>,
+}
+
+/// The most entries at which time runs back that are kept.
+const MAX_BACKWARD: usize = 1_000;
+
+/// An entry at which time runs back.
+#[derive(Debug)]
+struct Backward {
+    seq: Seq,
+    at: Timestamp,
+    before: (Seq, Timestamp),
+    /// The operator, if the entry accepts a clock.
+    accepted_by: Option<Actor>,
 }
 
 /// The key that an entry of the log gives a member.
@@ -73,6 +90,22 @@ pub(super) enum GivenBy {
     Operator(Actor),
     /// The entry is none by which a key is replaced.
     Nobody,
+}
+
+impl Backward {
+    fn fault(&self) -> String {
+        let Self { seq, at, before: (one, before), .. } = self;
+        format!("entry {seq} is of {at}, before entry {one} of {before}")
+    }
+
+    fn note(&self) -> String {
+        let Self { seq, at, before: (_, before), accepted_by } = self;
+        let by = accepted_by.as_ref().map_or("nobody", Actor::as_str);
+        format!(
+            "entry {seq} by {}: the clock {before} → {at}, which the bundle leaves out",
+            printable(by)
+        )
+    }
 }
 
 impl LogReader {
@@ -94,6 +127,8 @@ impl LogReader {
             sessions: HashMap::new(),
             keys: HashMap::new(),
             faults: Vec::new(),
+            last: None,
+            backward: Vec::new(),
             size: checkpoint.size,
             is_latest: false,
             fork: None,
@@ -179,6 +214,7 @@ impl WholeLog {
             Err(fault) => return self.faults.push(format!("entry {place} {fault}")),
         };
         let at = content.at;
+        self.read_time(place, &content);
         let concerns = match content.content {
             Content::Take(take) => {
                 let concerns = take.session_id == self.session;
@@ -217,6 +253,18 @@ impl WholeLog {
         };
         if concerns {
             self.concerning.insert(place, leaf);
+        }
+    }
+
+    fn read_time(&mut self, seq: Seq, Parsed { at, content, .. }: &Parsed) {
+        let before = self.last.replace((seq, *at)).filter(|(_, before)| at < before);
+        let is_kept = !self.concerning.is_empty() && self.backward.len() < MAX_BACKWARD;
+        if let Some(before) = before.filter(|_| is_kept) {
+            let accepted_by = match content {
+                Content::ClockAccepted(by) => Some(by.clone()),
+                _ => None,
+            };
+            self.backward.push(Backward { seq, at: *at, before, accepted_by });
         }
     }
 
@@ -274,6 +322,18 @@ impl WholeLog {
             report.unproven(Check::Completeness, text);
         }
         report.faults(Check::Consistency, self.fork.iter().cloned().collect::<Faults>());
+        let last = self.concerning.keys().next_back();
+        let between = self.backward.iter().filter(|it| last.is_some_and(|last| it.seq <= *last));
+        // The bundle itself shows the others.
+        let is_bundled = |it: &&Backward| {
+            let (before, _) = it.before;
+            bundled.contains_key(&it.seq)
+                && (it.accepted_by.is_some() || bundled.contains_key(&before))
+        };
+        let (accepted, faults): (Vec<_>, Vec<_>) =
+            between.filter(|it| !is_bundled(it)).partition(|it| it.accepted_by.is_some());
+        report.faults(Check::Time, faults.into_iter().map(Backward::fault).collect::<Faults>());
+        report.notable(Check::Time, accepted.into_iter().map(Backward::note).collect());
         // Nonces are spent once, so an operator has filed it again.
         let again = takes.iter().filter_map(|it| {
             let other = self.others_takes.get(&it.take.digest())?;

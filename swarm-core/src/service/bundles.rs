@@ -7,8 +7,8 @@ use super::signed_log::SignedLog;
 use super::{Error, Tenant, log_rows};
 use crate::audit::{ProvenEntry, SessionBundle};
 use crate::domain::{
-    LogEntry, LogRow, Logged, MemberId, Operation, Seq, Session, SessionId, StoredTake, Take,
-    TakeId, TakeMarkAct, TakeOnFile,
+    LogEntry, LogRow, Logged, MemberId, Seq, Session, SessionId, StoredTake, Take, TakeId,
+    TakeMarkAct, TakeOnFile,
 };
 use crate::proof::log_line;
 use crate::rules::{Refusal, logged};
@@ -71,7 +71,7 @@ impl Tenant {
         Ok(None)
     }
 
-    /// The rows of these acts and takes, and the rows that explain why the time decreases between them.
+    /// The rows of these acts and takes, and those between them with which operators accepted a clock.
     async fn rows_of(&self, acts: Vec<LogRow>, takes: &[Arc<Take>]) -> Result<Vec<LogRow>> {
         let begin = acts.first().map(|act| act.seq).unwrap_or_default();
         let opened = acts.iter().find(|act| log_rows::opens_session(act)).map(|act| act.seq);
@@ -81,14 +81,9 @@ impl Tenant {
             rows.extend(self.openings(opened).await?);
         }
         rows.sort_unstable_by_key(|row| row.seq);
-        let pairs = rows.iter().zip(rows.iter().skip(1));
-        let back = pairs.filter(|(one, next)| next.at < one.at);
-        let back: Vec<_> = back.map(|(one, next)| (one.seq, next.seq)).collect();
-        let mut clocks = Vec::new();
-        for (one, next) in back {
-            clocks.extend(self.accepted_clocks(one, next).await?);
-        }
-        rows.extend(clocks);
+        let end = rows.last().map(|row| row.seq).unwrap_or_default();
+        let clocks = self.store.accepted_clocks(begin).await?;
+        rows.extend(clocks.into_iter().filter(|row| row.seq < end));
         rows.sort_unstable_by_key(|row| row.seq);
         rows.dedup_by_key(|row| row.seq);
         Ok(rows)
@@ -140,24 +135,6 @@ impl Tenant {
             }
         }
     }
-
-    /// The entries between two others with which operators accepted a clock.
-    async fn accepted_clocks(&self, mut after: Seq, end: Seq) -> Result<Vec<LogRow>> {
-        let mut clocks = Vec::new();
-        while after < end {
-            let batch = log_rows::rows(&self.store, after, BATCH).await?;
-            let Some(last) = batch.last() else { break };
-            after = log_rows::seq(last);
-            let rows = batch.into_iter().flatten();
-            clocks.extend(rows.filter(|row| row.seq < end && accepts_clock(row)));
-        }
-        Ok(clocks)
-    }
-}
-
-fn accepts_clock(row: &LogRow) -> bool {
-    let Logged::Entry(entry) = &row.logged else { return false };
-    matches!(**entry, LogEntry::Operation(Operation::ClockAccepted { .. }))
 }
 
 /// Whether the last act on the session is the one that made this record. The marks of its takes change none of it.

@@ -18,5 +18,5 @@ CREATE VIEW swarm.takes_v1 AS
 
 -- An entry without a text is that of the record that it refers to.
 CREATE VIEW swarm.log_v1 AS
-  SELECT tenant, seq, to_timestamp(at / 1000.0) AS at, topic AS session, refers AS record_table, record AS record_id, entry
+  SELECT tenant, seq, to_timestamp(at / 1000.0) AS at, nullif(topic, 0) AS session, refers AS record_table, record AS record_id, entry
   FROM swarm.log;

@@ -4,14 +4,26 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::rows::Outcome;
-use crate::domain::{LogEntry, OperatorAct, SessionId, Timestamp};
+use crate::domain::{LogEntry, Operation, OperatorAct, SessionId, Timestamp};
 use crate::records::Unreadable;
 use crate::store::Act;
-use crate::store::backend::{Append, Body, Entry, Parts};
+use crate::store::backend::{Append, Body, Entry, Parts, Value};
+
+/// The topic of the entries that accept a clock, which is no session's.
+pub(super) const CLOCKS: i64 = 0;
+
+/// The topic of the entry of an act.
+pub(super) fn topic(entry: &LogEntry) -> Option<i64> {
+    match entry {
+        LogEntry::Operation(Operation::ClockAccepted { .. }) => Some(CLOCKS),
+        other => other.session().and_then(|session| Value::from(session.0).integer()),
+    }
+}
 
 /// Appends the entry of an act, with the number from this sequence if it has one that the commit assigns.
 pub(super) fn entry(act: &Act, assigned: Option<usize>) -> Append {
-    let topic = act.session().map(|session| session.0.into());
+    let topic =
+        act.known().and_then(|entry| topic(entry)).map(|topic| Value::Integer(topic).into());
     Append::Entry { topic, assigned, reference: None, body: body(act) }
 }
 

@@ -75,6 +75,12 @@ impl Records {
         self.entries("acts", Entries { topic, after, limit, parts }).await
     }
 
+    /// The rows after this one with which operators accepted a clock, oldest first.
+    pub async fn accepted_clocks(&self, after: Seq) -> Result<Vec<LogRow>> {
+        let (topic, limit, parts) = (Some(acts::CLOCKS), usize::MAX, PartSet::SHOWN);
+        self.entries("accepted clocks", Entries { topic, after, limit, parts }).await
+    }
+
     /// Blocks the commits of this process until [`accept_store`](Self::accept_store), as if the log had gone back.
     /// Called when a log with this number and size was signed that the stored log does not continue. Has no effect
     /// if the stored log, or the one seen, has a higher number than `log`. See

@@ -392,7 +392,7 @@ impl Restoring {
                     if let LogEntry::Operation(Operation::StoreAccepted { log, .. }) = other {
                         self.head.log = *log;
                     }
-                    topic = other.session().and_then(|session| Value::from(session.0).integer());
+                    topic = acts::topic(other);
                     body = acts::body(&other.clone().into());
                     None
                 }

@@ -94,7 +94,7 @@ impl Forged {
         self.serve();
     }
 
-    fn serve(&mut self) {
+    pub(super) fn serve(&mut self) {
         self.served = self.entries.iter().map(LogLine::text).collect();
     }
 

@@ -10,12 +10,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 use swarm_core::domain::{
-    Actor, EndorsedKey, KeyReplacement, LogEntry, MemberAct, MemberEntry, MemberStatus, Operation,
-    OutcomeDraft, QuestionText, SessionAct, SessionState, Take,
+    Actor, Digest, EndorsedKey, KeyReplacement, LogEntry, MemberAct, MemberEntry, MemberStatus,
+    Operation, OutcomeDraft, QuestionText, SessionAct, SessionState, SubjectId, Take,
 };
 use swarm_core::proof::take_entry;
 use swarm_core::rules;
 
+use crate::backend::Backend;
+use crate::fixture::Fixture;
 use desk::{Desk, Forged};
 
 /// Drops the entries with these numbers from the bundle. They stay in the log.
@@ -382,6 +384,65 @@ fn clock_that_an_operator_set_back_is_noticed() {
     assert!(!said.contains("never run back"), "{said}");
     let said = forged.watched(0);
     assert_notable(&said, "clock-accepted");
+}
+
+/// An entry about something else has the later time, and no entry of the session runs back.
+#[test]
+fn clock_that_was_set_back_after_another_entry_is_noticed() {
+    let desk = Desk::convened(&json!({ "windowClosesAt": "2999-01-01T00:00:00Z" }));
+    desk.file(&desk.ada);
+    let eve = || Actor::operator("eve").unwrap();
+    let subject = || LogEntry::Subject {
+        by: eve(),
+        id: SubjectId::parse("borealis").unwrap(),
+        digest: Digest::of_json(&"borealis"),
+    };
+    let accepted = || LogEntry::Operation(Operation::ClockAccepted { by: eve() });
+    for (is_accepted, is_bundled) in [(true, true), (true, false), (false, false)] {
+        let mut forged = desk.read();
+        let last = forged.entries.last().unwrap().at;
+        let append = |forged: &mut Forged, entry, later, is_bundled| {
+            forged.append(entry, is_bundled);
+            forged.entries.last_mut().unwrap().at = last.plus_millis(later);
+            forged.serve();
+        };
+        append(&mut forged, subject(), 7_200_000, false);
+        if is_accepted {
+            append(&mut forged, accepted(), 1_000, is_bundled);
+        }
+        let mut take = forged.takes[0].clone();
+        take.signed = Arc::new(desk.grace.key.sign(desk.grace.draft(desk::DAY, "aurora")));
+        take.public_key = desk.grace.key.public_key();
+        (take.id, take.session_version) = (swarm_core::TakeId(2), 1);
+        take.filed_at = last.plus_millis(2_000);
+        append(&mut forged, LogEntry::Take(take_entry(&take)), 2_000, true);
+        forged.takes.push(take);
+        let (status, said) = match (is_accepted, is_bundled) {
+            (true, true) => (3, forged.verified(&["--strict"], 3)),
+            (true, false) => (3, forged.verified_with_log(&["--strict"], 3)),
+            (false, _) => (1, forged.verified_with_log(&[], 1)),
+        };
+        let verdict = if status == 3 { "notable: time: entry " } else { "fails: time: entry " };
+        assert!(said.contains(verdict), "{said}");
+        assert_eq!(said.contains("which the bundle leaves out"), is_accepted && !is_bundled);
+    }
+}
+
+#[test]
+fn bundle_has_the_clocks_that_operators_accepted_between_its_entries() {
+    const TWO_HOURS: i64 = 7_200_000;
+    let fixture = Fixture::on(&Backend::memory());
+    let client = &fixture.client;
+    let ada = fixture.author();
+    fixture.convene(desk::DAY, "aurora");
+    fixture.clock.move_by(TWO_HOURS);
+    client.operate("/subjects", &json!({ "id": "borealis", "name": "Borealis" })).expect(201);
+    fixture.clock.move_by(1_000 - TWO_HOURS);
+    client.operate("/accept", &json!({ "what": "clock" })).expect(200);
+    client.submit(&ada, ada.draft(desk::DAY, "aurora")).expect(201);
+    fixture.sign_log();
+    let bundle = client.get("/api/swarm/sessions/1/bundle").expect(200).text;
+    assert!(bundle.contains("clock-accepted") && !bundle.contains("borealis"), "{bundle}");
 }
 
 #[test]
