@@ -1346,7 +1346,8 @@ def check_records(record, rows, digests, report):
         unknown.update(take.unknown)
         take.faults = take.unknown = ()
         takes.append(take)
-    report.conclude("record", faults, f"the session and {len(takes)} takes")
+    named = f"session {session.id} of {session.date} and {shown(session.subject)}" if session else "the session"
+    report.conclude("record", faults, f"{named} and {len(takes)} takes")
     if unknown:
         report.unproven("unknown", "fields that this program does not know: " + ", ".join(map(shown, sorted(unknown))))
     return session, takes
@@ -1965,6 +1966,9 @@ def check_timestamp(bundle, entries, authorities, report):
         report.conclude("timestamp", [f"the token of the checkpoint of {stamped.size} entries: {shown(fault)}"] if fault else [],
                         f"the checkpoint of {stamped.size} entries existed at {at} by {shown(by) if by else 'an authority that you named'}; "
                         f"it has {covered} of the {len(entries)} entries of the bundle")
+        over = [entry.seq for entry in entries if entry.kind == "session" and entry.aggregates]
+        if not fault and over and over[-1] > stamped.size:
+            report.unproven("timestamp", f"that entry {over[-1]}, by which the session was aggregated, existed then: it is after the checkpoint")
 
 
 def unix_text(seconds):

@@ -1,8 +1,8 @@
 //! The report on texts, as JSON.
 
-use swarm_core::Invalid;
 use swarm_core::audit::{Known, Line, Lines, Unverifiable, Verdict, verify_texts};
 use swarm_core::json::{Json, Object, write};
+use swarm_core::{Invalid, SessionId, TakeId};
 
 /// Maximum total size of the options and the texts, in bytes. Reading a JSON text may take eight times its size, and the
 /// memory of a module ends at 4 GiB.
@@ -22,8 +22,8 @@ pub struct Report {
 /// Verifies texts: a take, a bundle, a take and its proof, a receipt, or a receipt and the body of its request.
 ///
 /// `options` is a JSON object of texts, named like the options of `swarm verify`: `key`, `memberKey`, `request`; of `members`
-/// and `policy` the contents of the files; `servedKey`, the key of the log that the server of a bundle names; and `strict`, a
-/// boolean.
+/// and `policy` the contents of the files; `servedKey`, the key of the log that the server of a bundle names; `take` and `session`,
+/// the ids of what was asked for; and `strict`, a boolean.
 pub fn report(options: &[u8], texts: &[&[u8]]) -> Report {
     let size = texts.iter().fold(options.len(), |size, text| size.saturating_add(text.len()));
     let verified = match (size, texts.len()) {
@@ -57,15 +57,20 @@ fn line(line: &Line) -> Json {
 /// The lines, and whether what is notable counts.
 fn verified(options: &[u8], texts: &[&[u8]]) -> Result<(Lines, bool), Unverifiable> {
     let options = Json::read(options).map_err(|_| "the options are no JSON")?;
-    let Options { texts: given, is_strict } = Options::read(options.into_object())?;
+    let Options { texts: given, asked, is_strict } = Options::read(options.into_object())?;
     let [key, served_key, member_key, request, members, policy] =
         given.each_ref().map(Option::as_deref);
-    let known = Known { key, served_key, member_key, request, members, policy };
+    let [asked_take, asked_session] = asked;
+    let (asked_take, asked_session) = (asked_take.map(TakeId), asked_session.map(SessionId));
+    let known =
+        Known { key, served_key, member_key, request, members, policy, asked_take, asked_session };
     Ok((verify_texts(texts, &known)?, is_strict))
 }
 
 struct Options {
     texts: [Option<String>; 6],
+    /// The take and the session that were asked for.
+    asked: [Option<u64>; 2],
     is_strict: bool,
 }
 
@@ -80,6 +85,7 @@ impl Options {
             text("members")?,
             text("policy")?,
         ];
-        Ok(Self { texts, is_strict: fields.bool_if_any("strict")?.unwrap_or_default() })
+        let asked = [fields.id_if_any("take")?, fields.id_if_any("session")?];
+        Ok(Self { texts, asked, is_strict: fields.bool_if_any("strict")?.unwrap_or_default() })
     }
 }

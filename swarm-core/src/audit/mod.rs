@@ -69,7 +69,7 @@ pub use timestamp::{CheckedToken, MAX_TOKEN, TimestampedCheckpoint};
 pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};
 
-use crate::domain::SessionState;
+use crate::domain::{SessionId, SessionState};
 use crate::proof::tlog_policy::TlogPolicy;
 use deadlines::Filed;
 use finding::Report;
@@ -87,13 +87,15 @@ pub struct Evidence<'a> {
     pub log: Option<&'a WholeLog>,
     /// What a check of the bundle's [token](TimestampedCheckpoint::token) found.
     pub token: Option<&'a CheckedToken>,
+    /// The session whose bundle was asked for.
+    pub asked: Option<SessionId>,
 }
 
 /// Checks a bundle.
 pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
-    let Evidence { key, members, policy, log, token } = evidence;
+    let Evidence { key, members, policy, log, token, asked } = evidence;
     let mut report = Report::default();
-    let (mut session, takes) = records::read(bundle, &mut report);
+    let (mut session, takes) = records::read(bundle, *asked, &mut report);
     records::check_signatures(&takes, &mut report);
     records::check_members(bundle, &takes, &mut report);
     records::check_nonces(&takes, &mut report);

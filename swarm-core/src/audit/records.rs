@@ -7,7 +7,7 @@ use super::bundle::Bundle;
 use super::finding::{Check, Faults, Report, count};
 use super::logged_digests::LoggedDigests;
 use crate::domain::json::{Json, Object, RawJson, printable, printable_json, write};
-use crate::domain::{Declaration, MemberId, Nonce, Revision, Session, Take, TakeId};
+use crate::domain::{Declaration, MemberId, Nonce, Revision, Session, SessionId, Take, TakeId};
 use crate::proof::verify;
 use crate::records::{self, Record};
 
@@ -20,9 +20,11 @@ pub(super) struct BundledTake {
 /// Maximum number of unknown fields that are named.
 const MAX_UNKNOWN: usize = 100;
 
-/// Reads the session and its takes. A record that cannot be read is reported as a fault, and skipped.
+/// Reads the session and its takes. A record that cannot be read is reported as a fault, and skipped. So is another session
+/// than the one that was asked for reported.
 pub(super) fn read(
     bundle: &Bundle<'_>,
+    asked: Option<SessionId>,
     report: &mut Report,
 ) -> (Option<Session>, Vec<BundledTake>) {
     let (mut faults, mut unknown) = (Faults::default(), BTreeSet::new());
@@ -30,6 +32,10 @@ pub(super) fn read(
     let session = exact::<Session>(fields, bundle.session, &[], &mut unknown, &mut |fault| {
         faults.push(format!("the session: {fault}"));
     });
+    let got = session.as_ref().map(|session| session.id);
+    if let (Some(asked), Some(got)) = (asked, got.filter(|got| Some(*got) != asked)) {
+        faults.push(format!("asked for session {asked}, got session {got}"));
+    }
     let mut takes: Vec<BundledTake> = Vec::new();
     let digests = LoggedDigests::of(bundle);
     for raw in bundle.takes() {
@@ -48,7 +54,8 @@ pub(super) fn read(
         }
         takes.push(BundledTake { take: Arc::new(take), superseded_by });
     }
-    let holds = format!("the session and {}", count(takes.len(), "take", "takes"));
+    let named = session.as_ref().map_or_else(|| "the session".to_owned(), named);
+    let holds = format!("{named} and {}", count(takes.len(), "take", "takes"));
     report.conclude(Check::Record, faults, holds);
     if !unknown.is_empty() {
         let more = if unknown.len() < MAX_UNKNOWN { "" } else { " and perhaps more" };
@@ -59,6 +66,12 @@ pub(super) fn read(
         );
     }
     (session, takes)
+}
+
+/// The id, the day and the subject of a session, for people.
+fn named(session: &Session) -> String {
+    let Session { id, date, subject_id, .. } = session;
+    format!("session {id} of {date} and {}", printable(subject_id.as_str()))
 }
 
 /// Reads a take from its fields, like [`exact`].

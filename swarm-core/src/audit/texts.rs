@@ -1,7 +1,7 @@
 //! Verification of texts that are at hand: which kind they are, and the lines to print. `swarm verify` and the verifier in
 //! the browser print the same, because both call this.
 
-use super::finding::Finding;
+use super::finding::{Check, Finding, Verdict};
 use super::key::{KeySource, LogKey};
 use super::keys::MemberKeys;
 use super::lines::Lines;
@@ -10,7 +10,7 @@ use super::receipt::{ReceivedAnswer, SentRequest, audit_receipt};
 use super::take::audit_take;
 use super::{Bundle, Evidence, audit};
 use crate::domain::json::{NotJson, Object, RawJson};
-use crate::domain::{Invalid, PublicKey, TakeId};
+use crate::domain::{Invalid, PublicKey, SessionId, TakeId};
 use crate::proof::tlog_policy::TlogPolicy;
 use crate::proof::tlog_proof::TlogProof;
 
@@ -29,6 +29,10 @@ pub struct Known<'a> {
     pub members: Option<&'a str>,
     /// The witnesses that must have cosigned the checkpoint of a bundle.
     pub policy: Option<&'a str>,
+    /// The take that was asked for.
+    pub asked_take: Option<TakeId>,
+    /// The session whose bundle was asked for.
+    pub asked_session: Option<SessionId>,
 }
 
 /// Why nothing was verified: the texts are of no kind that can be, or cannot be read.
@@ -86,13 +90,17 @@ fn verify_alone(text: &[u8], known: &Known<'_>) -> Result<Lines, Unverifiable> {
         VerifiableRecord::Other(_) if known.members.is_some() || known.policy.is_some() => {
             return Err(OF_BUNDLE.into());
         }
-        VerifiableRecord::Other(record) => return verify_record(&record, known.key, None),
+        VerifiableRecord::Other(record) => {
+            return verify_record(&record, known.key, known.asked_take);
+        }
     };
     let key = log_key(known)?;
     let members = known.members.map(MemberKeys::parse).transpose()?;
     let policy = known.policy.map(TlogPolicy::parse).transpose()?;
     let (key, members, policy) = (key.as_ref(), members.as_ref(), policy.as_ref());
-    Ok(Lines::of_bundle(audit(&bundle, &Evidence { key, members, policy, ..Evidence::default() })))
+    let asked = known.asked_session;
+    let evidence = Evidence { key, members, policy, asked, ..Evidence::default() };
+    Ok(Lines::of_bundle(audit(&bundle, &evidence)))
 }
 
 /// A record in JSON, by its form.
@@ -153,7 +161,16 @@ fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Findin
     check_whole(&take)?;
     let proof = TlogProof::parse(std::str::from_utf8(proof).map_err(|_| "it is no text")?)?;
     let member_key = known.member_key.map(PublicKey::parse).transpose()?;
-    Ok(audit_take(&take, &proof, &log_key(known)?.ok_or(NO_KEY)?, member_key.as_ref()))
+    let mut findings =
+        audit_take(&take, &proof, &log_key(known)?.ok_or(NO_KEY)?, member_key.as_ref());
+    let got = take.clone().whole_if_any("id")?.map(TakeId);
+    if let (Some(asked), Some(got)) =
+        (known.asked_take, got.filter(|it| Some(*it) != known.asked_take))
+    {
+        let text = format!("asked for take {asked}, got take {got}");
+        findings.insert(0, Finding { verdict: Verdict::Fails, check: Check::Record, text });
+    }
+    Ok(findings)
 }
 
 fn of_receipt(

@@ -7,10 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::bundle::Bundle;
-use super::entries::BundledEntry;
+use super::entries::{BundledEntry, Content};
 use super::finding::{Check, Report, count};
 use crate::domain::json::{Json, RawJson, printable};
-use crate::domain::{Digest, Invalid, Timestamp};
+use crate::domain::{Digest, Invalid, SessionAct, SessionState, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::SignedNote;
 use crate::proof::tree::{TreeHash, verify_consistency};
@@ -147,6 +147,19 @@ pub(super) fn check(
                 count(entries.len(), "entry", "entries")
             );
             report.conclude(Check::Timestamp, Vec::new(), holds);
+            let over = entries.iter().rfind(|entry| aggregates(&entry.content));
+            if let Some(over) = over.filter(|over| over.seq.0 > size) {
+                let text = format!(
+                    "that entry {}, by which the session was aggregated, existed then: it is after the checkpoint",
+                    over.seq
+                );
+                report.unproven(Check::Timestamp, text);
+            }
         }
     }
+}
+
+fn aggregates(content: &Content) -> bool {
+    let Content::Session(act) = content else { return false };
+    act.act == SessionAct::State && act.session.state == SessionState::Aggregated
 }

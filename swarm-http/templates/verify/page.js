@@ -25,6 +25,8 @@ function loaded() {
 let given = [];
 /** The key of the log that the service names. */
 let servedKey;
+/** What the service was asked for: `{ session }` or `{ take }`, by id. */
+let wanted = {};
 /** The number of the latest verification; an earlier one that ends later shows nothing. */
 let latest = 0;
 
@@ -80,7 +82,7 @@ const startsWithHttp = (input) => (typeof input === 'string' ? input.startsWith(
 function options(texts) {
   // It is the key of what this service answered, and of nothing else.
   const isServed = texts.length === given.length && given.every((input) => input.isServed);
-  const found = { servedKey: isServed ? servedKey : undefined };
+  const found = isServed ? { servedKey, ...wanted } : {};
   for (const [name, id] of [['key', 'key'], ['memberKey', 'member-key'], ['members', 'members'], ['policy', 'policy']]) {
     found[name] = part(id).value.trim() || undefined;
   }
@@ -149,6 +151,7 @@ async function asked() {
   part('verifier').before(part('report'));
   const manifest = JSON.parse(new TextDecoder().decode((await read('.well-known/swarm.json')).bytes));
   servedKey = typeof manifest.logKey === 'string' ? manifest.logKey : undefined;
+  wanted = session ? { session } : { take: number };
   if (session) {
     given = [await read(`api/swarm/sessions/${session}/bundle`)];
   } else {

@@ -159,6 +159,23 @@ fn key_from_the_record_proves_nothing() {
     assert_eq!([by_key, other].map(|output| output.status.code()), [Some(1); 2]);
 }
 
+#[test]
+fn bundle_of_another_session_than_the_url_names_fails() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../vectors/bundles/valid-published.json");
+    let bundle = std::fs::read_to_string(file).unwrap();
+    let (url, _bodies) = scripted(vec![(200, bundle); 2]);
+    for (session, is_asked) in [(7, true), (8, false)] {
+        let key =
+            "desk.example/swarm/log/acme+dc41f35d+ARl/ayPhbIUyxqvIOPrNXqeJvgx2spIDNAOb+os9No1h";
+        let verified =
+            verify(&[&format!("{url}/api/swarm/sessions/{session}/bundle"), "--key", key]);
+        let said = said(&verified);
+        assert_eq!(said.contains("asked for session 8, got session 7"), !is_asked, "{said}");
+        assert_eq!(said.contains("holds: record: session 7 of "), is_asked, "{said}");
+    }
+}
+
 /// `swarm verify`.
 fn verify(arguments: &[&str]) -> Output {
     swarm(&[&["verify"], arguments].concat(), &[]).output().unwrap()

@@ -33,6 +33,9 @@ pub(super) struct Sessions {
     pub(super) last_take: u64,
 }
 
+/// The most other sessions of a day and subject that are named.
+const MAX_OTHERS: usize = 20;
+
 /// A session, as its acts and takes leave it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,9 +53,6 @@ pub(super) struct SessionReplay {
     /// How many takes a member may file, if the session declares it.
     #[serde(default)]
     pub(super) max_revisions: Option<u64>,
-    /// The other sessions of its day and subject.
-    #[serde(default)]
-    pub(super) others: BTreeSet<u64>,
     pub(super) filed: Filed,
 }
 
@@ -118,7 +118,6 @@ impl Act {
             is_withdrawn: act == "withdrawn",
             version: fields.whole_if_any("version")?.ok_or_else(|| Invalid::missing("version"))?,
             max_revisions: session.whole_if_any("maxRevisions")?,
-            others: BTreeSet::new(),
             filed: Filed::default(),
         };
         let excuse = match fields.text_if_any("memberId")? {
@@ -154,7 +153,7 @@ impl Sessions {
         archive: &mut Archive,
         found: &mut Found,
     ) -> Result<(), Invalid> {
-        let mut act = Act::read(fields)?;
+        let act = Act::read(fields)?;
         self.check_to_open(place, (act.act == "opened").then_some(act.id), found);
         self.recall(act.id, archive, found);
         let before = self.by_id.remove(&act.id);
@@ -177,7 +176,7 @@ impl Sessions {
             found.fault(place, &act.line(&what));
         }
         match &before {
-            None => self.convened(place, &mut act, archive, found),
+            None => self.convened(place, &act, archive, found),
             Some(before) => {
                 let record = before.record();
                 for fault in faults_of(before, &record, &act, place) {
@@ -191,22 +190,25 @@ impl Sessions {
         Ok(())
     }
 
-    fn convened(&mut self, place: Place, act: &mut Act, archive: &mut Archive, found: &mut Found) {
+    fn convened(&mut self, place: Place, act: &Act, archive: &mut Archive, found: &mut Found) {
         for fault in convening_faults(act.after.step(&act.record)) {
             found.fault(place, &act.line(&fault));
         }
-        let ids = self.occasions.get(&occasion(&act.record)).cloned().unwrap_or_default();
+        let ids = self
+            .occasions
+            .get(&occasion(&act.record))
+            .map_or(Vec::new(), |ids| ids.iter().rev().copied().collect());
         let mut others = Vec::new();
-        for id in &ids {
+        for id in ids.iter().take(MAX_OTHERS) {
             self.recall(*id, archive, found);
-            let Some(other) = self.by_id.get_mut(id) else { continue };
-            other.others.insert(act.id);
+            let Some(other) = self.by_id.get(id) else { continue };
             others.push(format!("session {id}, {}", takes_on_file(other.filed.takes)));
         }
-        act.after.others = ids;
         if others.is_empty() {
             return found.remark(false, place, &act.line("convened"));
         }
+        let more = ids.len().saturating_sub(MAX_OTHERS);
+        others.extend((more > 0).then(|| format!("and {more} more")));
         let what = format!(
             "convened, another session of its day and subject, after {}",
             others.join("; ")
@@ -286,7 +288,9 @@ impl Sessions {
         archive: &mut Archive,
         found: &mut Found,
     ) -> Option<u64> {
-        let others = self.by_id.get(&id)?.others.clone();
+        let occasion = occasion(&self.by_id.get(&id)?.record());
+        let others = self.occasions.get(&occasion)?.iter().copied().filter(|other| *other != id);
+        let others: Vec<_> = others.collect();
         others.into_iter().find(|other| {
             self.recall(*other, archive, found);
             self.by_id.get(other).is_some_and(|other| other.filed.digests.contains(&signed))
@@ -303,8 +307,7 @@ impl Sessions {
         } else {
             occasion.insert(act.id)
         };
-        let (mut filed, others) =
-            before.map_or((Filed::default(), act.after.others), |it| (it.filed, it.others));
+        let mut filed = before.map_or_else(Filed::default, |it| it.filed);
         match act.excuse {
             Some((member, true)) => filed.excused.insert(member),
             Some((member, false)) => filed.excused.remove(&member),
@@ -317,7 +320,7 @@ impl Sessions {
         if act.act == "state" && act.after.state == SessionState::Aggregated && is_sealed {
             self.to_open = Some(act.id);
         }
-        let kept = SessionReplay { is_withdrawn, others, filed, ..act.after };
+        let kept = SessionReplay { is_withdrawn, filed, ..act.after };
         self.by_id.insert(act.id, kept);
     }
 }

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use percent_encoding::percent_decode_str;
 use swarm_client::Error;
-use swarm_core::TakeId;
 use swarm_core::audit::{
     Bundle, CheckedToken, Comparison, Evidence, KeySource, Known, Lines, LogKey, LogReader,
     MemberKeys, VerifiableRecord, WholeLog, audit, audit_checkpoints, verify_record, verify_texts,
@@ -17,6 +16,7 @@ use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::SignedNote;
 use swarm_core::proof::tlog_policy::TlogPolicy;
 use swarm_core::proof::tlog_proof::TlogProof;
+use swarm_core::{SessionId, TakeId};
 
 use crate::arguments::{Trust, VerifyOptions};
 use crate::command::Progress;
@@ -56,6 +56,7 @@ fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
                 key: options.key.as_deref(),
                 member_key: options.member_key.as_deref(),
                 request: options.request.as_deref(),
+                asked_take: sources.iter().find_map(Source::take),
                 ..Known::default()
             };
             Ok(verify_texts(&texts, &known)?)
@@ -109,6 +110,7 @@ fn verify_bundle(
         policy: policy.as_ref(),
         log: log.as_ref(),
         token: token.as_ref(),
+        asked: source.session(),
     };
     Ok(Lines::of_bundle(audit(bundle, &evidence)))
 }
@@ -247,11 +249,21 @@ impl Source {
         Ok(String::from_utf8(self.bytes).map_err(|_| "it is no text")?)
     }
 
-    /// The take that the URL asks for, if it is one of a take.
+    /// The take that the URL asks for, if it is one of a take or of its proof.
     fn take(&self) -> Option<TakeId> {
+        self.asked("/takes/").map(TakeId)
+    }
+
+    /// The session that the URL asks for, if it is one of a bundle.
+    fn session(&self) -> Option<SessionId> {
+        self.asked("/sessions/").map(SessionId)
+    }
+
+    /// The id after this part of the path of the URL.
+    fn asked(&self, after: &str) -> Option<u64> {
         let (_, path) = self.address.as_ref()?;
-        let (_, id) = path.split('?').next()?.rsplit_once("/takes/")?;
-        percent_decode_str(id).decode_utf8_lossy().parse().ok().map(TakeId)
+        let (_, rest) = path.split('?').next()?.rsplit_once(after)?;
+        percent_decode_str(rest.split('/').next()?).decode_utf8_lossy().parse().ok()
     }
 
     /// The key that the server at the URL names as its log's.
