@@ -265,6 +265,12 @@ impl Card {
         }
     }
 
+    /// How many members are on each side of the middle of the scale, whatever the colours of their stances.
+    fn sides(&self) -> [String; 3] {
+        let [against, neutral, for_it] = self.counts.by_side();
+        [format!("{against} against"), format!("{neutral} neutral"), format!("{for_it} for")]
+    }
+
     /// How many members have each stance, as one bar, with the sides below. Nothing where no stance is known.
     fn draw_bar(&self, pixels: &mut Pixmap) {
         let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
@@ -280,19 +286,10 @@ impl Card {
             rectangle(pixels, (x, BAR.0, wide, BAR.1), color_of(tone));
             x += wide;
         }
-        let of = |tones: [&str; 2]| {
-            let counts = self.counts.by_tone().filter(|(tone, _)| tones.contains(tone));
-            counts.map(|(_, count)| count).sum::<usize>()
-        };
         let (y, size) = (BAR.0 + BAR.1 + 34.0, 24.0);
-        for (count, word, part) in [
-            (of(["bearish", "cautious"]), "against", 0.0),
-            (of(["neutral", "neutral"]), "neutral", 0.5),
-            (of(["constructive", "bullish"]), "for", 1.0),
-        ] {
-            let text = format!("{count} {word}");
-            let x = MARGIN + (WIDTH - 2.0 * MARGIN - width(&text, size)) * part;
-            write(pixels, &text, size, (x, y), QUIET);
+        for (text, part) in self.sides().iter().zip([0.0, 0.5, 1.0]) {
+            let x = MARGIN + (WIDTH - 2.0 * MARGIN - width(text, size)) * part;
+            write(pixels, text, size, (x, y), QUIET);
         }
     }
 }
@@ -348,7 +345,7 @@ fn fill(pixels: &mut Pixmap, path: Option<tiny_skia::Path>, color: Rgb) {
 
 #[cfg(test)]
 mod tests {
-    use swarm_core::domain::Stances;
+    use swarm_core::domain::{RankedStance, Stance, StanceScale, Stances};
 
     use super::*;
 
@@ -382,6 +379,20 @@ mod tests {
             assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
             assert!((1_000..300_000).contains(&png.len()), "{}", png.len());
         }
+    }
+
+    #[test]
+    fn sides_are_counted_by_rank() {
+        assert_eq!(card("Aurora", 2).sides(), ["4 against", "2 neutral", "4 for"]);
+        let ranked =
+            |(name, rank): (&str, f64)| RankedStance { name: Stance::parse(name).unwrap(), rank };
+        // The second is nearest to the middle, and has the colour of it.
+        let scale = [("no", 0.0), ("hardly", 40.0), ("yes", 100.0)].map(ranked);
+        let scale = StanceScale::parse(scale.into()).unwrap();
+        let filed = ["no", "hardly", "yes"].map(|name| Stance::parse(name).unwrap());
+        let counts = Counts::of_each(&scale, &filed);
+        let declared = Card { counts, ..card("Aurora", 2) };
+        assert_eq!(declared.sides(), ["2 against", "0 neutral", "1 for"]);
     }
 
     #[test]

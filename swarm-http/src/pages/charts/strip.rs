@@ -71,18 +71,20 @@ impl Counts {
         all.join(" · ")
     }
 
-    /// The sides of the middle of the scale: `5 for, 3 against, 2 neutral`.
-    pub(crate) fn sides(&self) -> String {
+    /// The members below the middle of the scale, in it, and above it.
+    pub(crate) fn by_side(&self) -> [usize; 3] {
         let of = |is_on: fn(f64) -> bool| {
             let counts = self.known.iter().filter(|count| is_on(count.rank));
             counts.map(|count| count.members).sum::<usize>()
         };
-        let parts = [
-            (of(|rank| rank > 0.0), "for"),
-            (of(|rank| rank < 0.0), "against"),
-            (of(|rank| rank == 0.0), "neutral"),
-            (self.other, "other"),
-        ];
+        [of(|rank| rank < 0.0), of(|rank| rank == 0.0), of(|rank| rank > 0.0)]
+    }
+
+    /// The sides of the middle of the scale: `5 for, 3 against, 2 neutral`.
+    pub(crate) fn sides(&self) -> String {
+        let [against, neutral, for_it] = self.by_side();
+        let parts =
+            [(for_it, "for"), (against, "against"), (neutral, "neutral"), (self.other, "other")];
         let there = parts.into_iter().filter(|(count, _)| *count > 0);
         there.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
     }
@@ -144,6 +146,7 @@ mod tests {
         let filed = ["no", "hardly", "yes", "moon"].map(|name| Stance::parse(name).unwrap());
         let counts = Counts::of_each(&scale, &filed);
         assert_eq!(counts.sides(), "1 for, 2 against, 1 other");
+        assert_eq!(counts.by_side(), [2, 0, 1]);
         assert!(counts.by_tone().any(|count| count == ("neutral", 1)));
     }
 
