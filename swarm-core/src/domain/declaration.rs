@@ -263,8 +263,19 @@ impl StanceScale {
     /// Returns a rank or score on the scale of the service, on which sessions with different stances compare: −2 for the
     /// lowest rank, 0 for the middle, 2 for the highest.
     pub fn normalized(&self, rank: f64) -> f64 {
+        self.normalized_distance(rank - self.middle())
+    }
+
+    /// Returns a distance between two ranks or scores on the scale of the service, whose lowest and highest are 4 apart.
+    pub fn normalized_distance(&self, distance: f64) -> f64 {
         let half = (self.highest() - self.lowest()) / 2.0;
-        (rank - self.middle()) / half * 2.0
+        distance / half * 2.0
+    }
+
+    /// Returns a distance on the scale of the service as one on this scale.
+    pub fn own_distance(&self, normalized: f64) -> f64 {
+        let half = (self.highest() - self.lowest()) / 2.0;
+        normalized / 2.0 * half
     }
 
     /// Returns the stance whose rank is nearest to `score`; a tie goes to the one nearer to the middle, then to the lower
@@ -365,6 +376,8 @@ mod tests {
             [0.0, 50.0, 75.0, 100.0].map(|it| percents.normalized(it)),
             [-2.0, 0.0, 1.0, 2.0]
         );
+        assert_eq!(percents.normalized_distance(25.0), 1.0);
+        assert_eq!(percents.own_distance(1.0), 25.0);
     }
 
     #[test]

@@ -172,13 +172,11 @@ fn normalized_counts(stances: &Stances) -> impl Iterator<Item = (f64, usize)> {
     stances.counts().map(|(stance, count)| (scale.normalized(stance.rank) + 0.0, count))
 }
 
-/// Returns the mean distance of the members' ranks from the score on the scale of the service, 0 to 4; `None` without
-/// members of a known stance.
+/// Returns the mean distance of the members' ranks from the score, on the scale of the session as the score is; `None`
+/// without members of a known stance.
 pub fn dissent(stances: &Stances, score: f64) -> Option<f64> {
-    let members: usize = normalized_counts(stances).map(|(_, count)| count).sum();
-    let score = stances.scale().normalized(score);
-    let apart =
-        normalized_counts(stances).map(|(rank, count)| (rank - score).abs() * number(count));
+    let members: usize = stances.counts().map(|(_, count)| count).sum();
+    let apart = stances.counts().map(|(stance, count)| (stance.rank - score).abs() * number(count));
     (members > 0).then(|| apart.sum::<f64>() / number(members))
 }
 
@@ -272,8 +270,8 @@ pub fn member_figures<'a>(
     MemberFigures { distance: (!distances.is_empty()).then_some(mean), ..figures }
 }
 
-/// Returns the distance of a position that counts in these figures from the score of the others: −4 to 4, positive where it is more
-/// bullish. `None` without others, and where the score is no mean.
+/// Returns the distance of a position that counts in these figures from the score of the others, on the scale of the
+/// service: −4 to 4, positive where it is more bullish. `None` without others, and where the score is no mean.
 ///
 /// The score of the others follows from that of all: both are means weighted by confidence.
 pub fn distance_from_others(own: RankedPosition, figures: &Figures) -> Option<f64> {
@@ -318,7 +316,7 @@ pub fn stance_changes<'a>(stances: impl IntoIterator<Item = &'a Stance>) -> usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Consensus, Participation};
+    use crate::domain::{Consensus, Participation, RankedStance};
 
     #[test]
     fn stage_follows_from_state_and_deadline() {
@@ -365,6 +363,14 @@ mod tests {
         assert_eq!(dissent(&stances([1, 0, 0, 0, 1]), 0.0), Some(2.0));
         assert_eq!(dissent(&stances([0, 1, 0, 1, 0]), 0.5), Some(1.0));
         assert_eq!(dissent(&stances([0; 5]), 0.0), None);
+        // On the scale of the session.
+        let ranked =
+            |(name, rank): (&str, f64)| RankedStance { name: Stance::parse(name).unwrap(), rank };
+        let percents = [("no", 0.0), ("yes", 100.0)].map(ranked);
+        let percents = StanceScale::parse(percents.into()).unwrap();
+        let mut filed = Stances::none(Some(&percents));
+        filed.add(&Stance::parse("no").unwrap());
+        assert_eq!(dissent(&filed, 30.0), Some(30.0));
     }
 
     #[test]

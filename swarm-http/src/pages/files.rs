@@ -138,7 +138,11 @@ async fn member(request: RequestContext, format: Format) -> Reply {
         let figures = session.figures.as_ref().filter(|_| session.counts());
         let consensus = figures.and_then(|figures| figures.consensus.as_ref());
         let distance = filed.counted().zip(figures);
-        let distance = distance.and_then(|(own, figures)| distance_from_others(own, figures));
+        // On the scale of the session, as the score beside it is.
+        let distance = distance.and_then(|(own, figures)| {
+            let distance = distance_from_others(own, figures)?;
+            Some(figures.stances.scale().own_distance(distance))
+        });
         let is_counted = |counting| Cell::Flag(counting == Counting::Counted && session.counts());
         vec![
             Cell::Count(filed.take.id.0),

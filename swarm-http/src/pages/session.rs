@@ -390,12 +390,10 @@ fn field(
 fn mean(snapshot: &Snapshot) -> Option<Mean> {
     let figures = &snapshot.figures;
     let consensus = figures.consensus.as_ref()?;
-    let (score, scale) = (consensus.score, figures.stances.scale());
-    // On the scale of the service, whose lowest and highest ranks are 4 apart.
-    let part = dissent(&figures.stances, score)? / 4.0;
+    let score = consensus.score;
     Some(Mean {
         score,
-        distance: part * (scale.highest() - scale.lowest()),
+        distance: dissent(&figures.stances, score)?,
         is_median: consensus.method == Some(Method::WeightedMedian),
         is_consensus: figures.quorum.as_ref().is_none_or(|quorum| quorum.met),
     })

@@ -190,9 +190,10 @@ fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, 
         let consensus = figures.consensus.as_ref()?;
         let words = ResultView::words(figures)?;
         let score = Score {
+        let scale = figures.stances.scale();
             day: day_number(session.date)?,
-            score: figures.stances.scale().normalized(consensus.score),
-            dissent: dissent(&figures.stances, consensus.score)?,
+            score: scale.normalized(consensus.score),
+            dissent: scale.normalized_distance(dissent(&figures.stances, consensus.score)?),
             is_result: figures.quorum.as_ref().is_none_or(|quorum| quorum.met),
             counts: ranked(&figures.stances),
             title: format!("{}: {words}", times.day_text(session.date)),

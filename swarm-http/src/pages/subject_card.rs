@@ -100,8 +100,14 @@ pub(super) fn next(trend: &SubjectTrend, times: TimeFormatter) -> Option<&Sessio
     trend.pending.iter().map(AsRef::as_ref).min_by_key(order)
 }
 
+/// The change of the score on the scale of the service, on which subjects compare.
+pub(super) fn normalized_difference(trend: &SubjectTrend) -> Option<f64> {
+    let scale = trend.latest()[0]?.figures.stances.scale();
+    Some(scale.normalized_distance(difference(trend)?))
+}
+
 /// The change of the score, as readers compute it from the figures shown.
-pub(super) fn difference(trend: &SubjectTrend) -> Option<f64> {
+fn difference(trend: &SubjectTrend) -> Option<f64> {
     let [Some(now), Some(before)] = trend.latest() else { return None };
     if !now.has_scale_of(before) {
         return None;

@@ -94,13 +94,13 @@ pub(super) fn in_order(board: &Board, times: TimeFormatter) -> Vec<&Arc<SubjectT
     trends
 }
 
-/// Sorts subjects, by name where nothing else tells them apart. Those without the figure come last.
+/// Sorts subjects, by name where nothing else tells them apart. Those without the figure come last. Figures compare on
+/// the scale of the service, whatever the scales of their sessions.
 fn sort_by(trends: &mut [&Arc<SubjectTrend>], sort: &str, times: TimeFormatter) {
-    let score = |trend: &SubjectTrend| trend.latest()[0].and_then(ResultPoint::score);
     let figure = |trend: &SubjectTrend| match sort {
-        "score" => score(trend),
-        "change" => subject_card::difference(trend).map(f64::abs),
-        "spread" => trend.latest()[0].and_then(ResultPoint::spread),
+        "score" => trend.latest()[0].and_then(ResultPoint::normalized_score),
+        "change" => subject_card::normalized_difference(trend).map(f64::abs),
+        "spread" => trend.latest()[0].and_then(ResultPoint::normalized_spread),
         _ => None,
     };
     trends.sort_by_cached_key(|trend| named(&trend.name, trend.id.as_str()).to_lowercase());

@@ -242,6 +242,13 @@ fn result_is_the_declared_one_and_both_verifiers_follow_it() {
     let rows = client.get("/swarm/subjects/aurora.json").expect(200).json();
     let row = rows.as_array().unwrap().iter().find(|row| row["sessionId"] == id).unwrap();
     assert_eq!((&row["stances"], &row["neutral"]), (&snapshot["stances"], &json!(null)));
+    // What stands beside a score is on its scale: the members are 62.5, 0 and 37.5 away.
+    let spread = 100.0 / 3.0;
+    assert!((row["dissent"].as_f64().unwrap() - spread).abs() < 1e-9, "{row}");
+    for path in ["/", "/swarm/subjects"] {
+        let page = client.get(path).expect(200).text;
+        assert!(page.contains("+62.50") && page.contains("spread 33.33"), "{path}: {page}");
+    }
     let csv = client.get("/swarm/subjects/aurora.csv").expect(200).text;
     assert!(csv.contains(r#""{""no"":1,""per <haps>"":1,""yes"":1}""#), "{csv}");
 
@@ -272,6 +279,47 @@ fn result_is_the_declared_one_and_both_verifiers_follow_it() {
         assert_eq!(status, Some(1), "{said}");
         assert!(said.contains("fails: snapshot:"), "{said}");
     }
+}
+
+/// Lists compare on one scale, and show each figure on that of its session.
+#[test]
+fn figures_are_on_the_scale_of_the_session_and_compare_on_that_of_the_service() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(client, name));
+    let percents = json!([{ "name": "no", "rank": 0 }, { "name": "yes", "rank": 100 }]);
+    for (subject, declared, stances) in [
+        ("percents", json!({ "stances": percents }), ["yes", "no"]),
+        ("service", json!({}), ["bullish", "bullish"]),
+    ] {
+        client.convene("2026-11-20", subject);
+        let mut draft = declared;
+        draft["date"] = json!(DATE);
+        draft["subjectId"] = json!(subject);
+        let session = client.operate("/sessions", &draft).expect(201).json()["session"].clone();
+        for (author, stance) in [&ada, &grace].into_iter().zip(stances) {
+            file(client, author, subject, stance, 0.5);
+        }
+        for state in ["aggregated", "published"] {
+            let path = format!("/sessions/{}/state", session["id"]);
+            client.operate(&path, &json!({ "state": state })).expect(200);
+        }
+    }
+    let rows = client.get(&format!("/swarm/members/{}.json", ada.id)).expect(200).json();
+    let row = rows.as_array().unwrap().iter().find(|row| row["subjectId"] == "percents").unwrap();
+    assert_eq!(
+        (&row["consensusScore"], &row["distanceFromOthers"]),
+        (&json!(50), &json!(100)),
+        "{row}"
+    );
+    let first = |sort: &str| {
+        let page = client.get(&format!("/swarm/subjects?sort={sort}")).expect(200).text;
+        let [percents, service] = ["percents", "service"]
+            .map(|subject| page.find(&format!("/swarm/subjects/{subject}\"")).unwrap());
+        if percents < service { "percents" } else { "service" }
+    };
+    // A score of 50 of 100 is in the middle; one of 2 is the highest.
+    assert_eq!((first("score"), first("spread")), ("service", "percents"));
 }
 
 /// An operator declares it on the command line, and in the console.

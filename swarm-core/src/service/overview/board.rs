@@ -145,9 +145,14 @@ impl ResultPoint {
         self.figures.stances.scale() == other.figures.stances.scale()
     }
 
-    /// Returns the mean distance of the members from the score, on the scale of the service.
+    /// Returns the mean distance of the members from the score, on the scale of the session as the score is.
     pub fn spread(&self) -> Option<f64> {
         dissent(&self.figures.stances, self.score()?)
+    }
+
+    /// Returns the mean distance of the members from the score, on the scale of the service.
+    pub fn normalized_spread(&self) -> Option<f64> {
+        Some(self.figures.stances.scale().normalized_distance(self.spread()?))
     }
 
     /// Returns whether there is a consensus, and the quorum was met if one was set.

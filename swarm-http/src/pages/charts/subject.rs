@@ -24,7 +24,7 @@ pub(crate) struct Score {
     pub(crate) day: i64,
     /// The score on the scale of the service, −2 to 2.
     pub(crate) score: f64,
-    /// The mean distance of the members from the score.
+    /// The mean distance of the members from the score, on the scale of the service.
     pub(crate) dissent: f64,
     /// Whether the score is a result. A score without a quorum is not.
     pub(crate) is_result: bool,
