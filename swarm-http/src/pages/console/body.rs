@@ -66,7 +66,8 @@ impl<'a> Body<'a> {
         self.typed(name, |text| Json::Text(utc(text)))
     }
 
-    /// A field of JSON. Text that is not JSON is passed on, and refused by the API.
+    /// A field of JSON. Text that is not JSON is passed on as a text: the API refuses it where it takes no text, else the check
+    /// of the act.
     pub(super) fn value(self, name: &str) -> Self {
         self.typed(name, |text| Json::read(text.as_bytes()).unwrap_or_else(|_| Json::from(text)))
     }

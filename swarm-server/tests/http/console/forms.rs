@@ -381,6 +381,21 @@ fn what_is_kept_is_listed_with_its_acts() {
     let signals = format!("/operate/records?day={day}&signal=a%20key");
     let form = visitor.get(&signals).expect(200).form("/operate/records/signal");
     assert!(form.fields.contains(&("payload".to_owned(), "{\"a\":1.5}".to_owned())), "{form:?}");
+    // What is no JSON is refused at its field, and comes back as it was typed.
+    for (page, path, field, typed, fault) in [
+        (&*signals, "/operate/records/signal", "payload", "{\"a\": 1,}", "must be JSON"),
+        (&*page, path, "more", "[1]", "must be a JSON object"),
+        (&*page, path, "more", "{", "must be a JSON object"),
+    ] {
+        let refused = visitor.fill_in(page, path, &[(field, typed)]).expect(400);
+        refused.says(fault);
+        refused.says(&format!("{field}\""));
+        let fields = refused.form(path).fields;
+        assert!(fields.contains(&(field.to_owned(), typed.to_owned())), "{fields:?}");
+        assert!(!refused.text.contains("must be a day"), "the day is not at fault");
+    }
+    let kept = client.get(&format!("/api/swarm/signals/{day}")).text;
+    assert!(!kept.contains("1,}"), "{kept}");
     visitor.get(&page).expect(200).says("wild");
     let form = visitor.get(&page).expect(200).form(path);
     assert!(form.fields.iter().any(|(name, value)| name == "more" && value.contains("12")));

@@ -8,6 +8,7 @@ mod members;
 mod records;
 mod sessions;
 
+use swarm_core::Invalid;
 use swarm_core::json::Json;
 use swarm_core::rules::Caution;
 
@@ -29,6 +30,9 @@ pub(crate) type OperatorRoutes = fn() -> &'static [Route];
 /// A function that makes the body of an API request from the path parameters and the form.
 pub(super) type BodyFn = fn(&[String], &FormData) -> Json;
 
+/// A function that says which field of a form cannot become one of a request.
+type CheckFn = fn(&FormData) -> Result<(), Invalid>;
+
 /// A form, and the API request that it makes.
 pub(crate) struct Act {
     /// The path that the form is sent to.
@@ -37,6 +41,8 @@ pub(crate) struct Act {
     pub(crate) api: (&'static str, &'static str),
     /// The body of the API's request, where it is not that of the command's arguments.
     body: Option<BodyFn>,
+    /// Why a field of the form cannot become one of the request, if one cannot.
+    check: Option<CheckFn>,
     /// The word of the command, where the route has several.
     verb: Option<&'static str>,
     /// The page of the form, which is shown again if the form is refused.
@@ -79,6 +85,7 @@ impl Act {
             path,
             api,
             body: None,
+            check: None,
             verb: None,
             page_id,
             next: None,
@@ -97,6 +104,16 @@ impl Act {
     /// With a body that is not that of the command's arguments.
     pub(super) const fn with_body(self, body: BodyFn) -> Self {
         Self { body: Some(body), ..self }
+    }
+
+    /// With a check of what is typed, besides that of the API.
+    pub(super) const fn checked(self, check: CheckFn) -> Self {
+        Self { check: Some(check), ..self }
+    }
+
+    /// Checks what is typed before a request is made of it.
+    pub(super) fn check(&self, sent: &FormData) -> Result<(), Invalid> {
+        self.check.map_or(Ok(()), |check| check(sent))
     }
 
     /// As this command of the route, which has several.

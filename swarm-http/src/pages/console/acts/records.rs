@@ -1,6 +1,7 @@
 //! Acts on subjects, regimes, signals, memos and the texts of takes.
 
-use swarm_core::json::Json;
+use swarm_core::Invalid;
+use swarm_core::json::{Json, Object};
 
 use super::super::body::Body;
 use super::super::form::FormData;
@@ -74,14 +75,30 @@ fn subject(parts: &[String], sent: &FormData) -> Json {
 fn regime(_: &[String], sent: &FormData) -> Json {
     let body = Body::of(sent).text("date").value("composite");
     let body = body.texts(&["regime", "macro_regime", "onchain_regime"]);
-    match Json::read(sent.text("more").as_bytes()) {
-        Ok(Json::Object(more)) => {
-            let fields = more.members();
-            fields.fold(body, |body, (name, value)| body.set(name, value.clone())).json()
-        }
-        _ if sent.text("more").is_empty() => body.json(),
-        // The API refuses the field, and names it.
-        _ => body.set("date", Json::from("with more fields that are no JSON object")).json(),
+    let more = more_fields(sent).unwrap_or_default();
+    more.members().fold(body, |body, (name, value)| body.set(name, value.clone())).json()
+}
+
+/// The JSON object beside the fields of a regime.
+fn more_fields(sent: &FormData) -> Result<Object, Invalid> {
+    match sent.text("more") {
+        "" => Ok(Object::default()),
+        text => match Json::read(text.as_bytes()) {
+            Ok(Json::Object(more)) => Ok(more),
+            _ => Err(Invalid::new("more", "must be a JSON object")),
+        },
+    }
+}
+
+/// The payload of a signal is any JSON: a text that is typed without quotes is none.
+fn check_payload(sent: &FormData) -> Result<(), Invalid> {
+    match sent.text("payload") {
+        // The API names what is missing.
+        "" => Ok(()),
+        text => match Json::read(text.as_bytes()) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Invalid::new("payload", "must be JSON")),
+        },
     }
 }
 
@@ -123,11 +140,13 @@ pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
 pub(in crate::pages::console) static PUT_REGIME: Act =
     Act::post("/operate/records/regime", "/api/swarm/admin/regime", Records)
         .with_body(regime)
+        .checked(|sent| more_fields(sent).map(drop))
         .with_fields(&["date", "composite", "regime", "macro_regime", "onchain_regime", "more"]);
 
 pub(in crate::pages::console) static PUT_SIGNAL: Act =
     Act::post("/operate/records/signal", "/api/swarm/admin/signals", Records)
         .with_body(|_, sent| Body::of(sent).texts(&["signal_key", "date"]).value("payload").json())
+        .checked(check_payload)
         .with_fields(&["signal_key", "date", "payload"]);
 
 pub(in crate::pages::console) static RETRACT_MEMO: Act =
