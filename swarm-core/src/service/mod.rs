@@ -65,7 +65,7 @@ pub use observer::{Commit, CommitTask, CommittedRecord, Observer};
 pub use outbox::{Mailer, OutboxPage, Reminded};
 pub use overview::{
     Board, ComparedMember, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, MemberComparison,
-    News, Overview, ResultPoint, SubjectNews, SubjectTrend,
+    News, OutcomeNews, Overview, ResultPoint, SubjectNews, SubjectTrend,
 };
 pub use policy::{Policy, PolicyQuestion};
 pub use round::Round;

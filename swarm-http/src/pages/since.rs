@@ -1,14 +1,14 @@
 //! `/swarm/since/<seq>`: what changed after an entry of the log, a subject at a time. It links to the same page from the
 //! newest entry on, which readers keep as a bookmark.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{Seq, SubjectId};
 use swarm_core::rules::Movement;
-use swarm_core::service::{LogQuery, News, ResultPoint, SubjectNews};
+use swarm_core::service::{LogQuery, News, OutcomeNews, ResultPoint, SubjectNews};
 use swarm_core::wire::RequestError;
 use swarm_core::{Error, MemberId, SessionId};
 
@@ -17,6 +17,7 @@ use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
 use super::lists::{Named, number_param, part_title};
 use super::markup::Markup;
+use super::outcome::value_text;
 use super::people::{People, Person};
 use super::subject_card::SubjectCard;
 use super::time_text::TimeFormatter;
@@ -64,9 +65,33 @@ struct NewsRow {
     filed: Option<(String, Named)>,
     /// `2 results, 30 members filed, 3 takes revised`
     counts: String,
+    /// Sessions whose outcome was recorded: `+1`, `+1, corrected from +0.5`.
+    outcomes: SessionNames,
     /// Sessions that were convened, and those that were voided.
-    convened: Vec<(String, SessionId)>,
-    voided: Vec<(String, SessionId)>,
+    convened: SessionNames,
+    voided: SessionNames,
+}
+
+/// The newest of some sessions: the path, the id, and what there is to say of each.
+struct SessionNames {
+    shown: Vec<(String, SessionId, String)>,
+    more: usize,
+}
+
+impl SessionNames {
+    /// Of sessions in ascending order of their ids.
+    fn new(
+        sessions: impl DoubleEndedIterator<Item = (SessionId, String)> + ExactSizeIterator,
+    ) -> Self {
+        let more = sessions.len().saturating_sub(MAX_SESSIONS);
+        let newest = sessions.rev().take(MAX_SESSIONS);
+        let shown = newest.map(|(id, words)| (links::session(id), id, words));
+        Self { shown: shown.collect(), more }
+    }
+
+    fn plain(sessions: &BTreeSet<SessionId>) -> Self {
+        Self::new(sessions.iter().map(|id| (*id, String::new())))
+    }
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
@@ -157,10 +182,6 @@ fn row(
     let trend = news.trend.as_deref()?;
     let crossings = moved.map(|moved| moved.crossings.as_slice()).unwrap_or_default();
     let named = crossings.iter().take(MAX_CROSSINGS);
-    let sessions = |ids: &std::collections::BTreeSet<SessionId>| {
-        let newest = ids.iter().rev().take(MAX_SESSIONS);
-        newest.map(|id| (links::session(*id), *id)).collect()
-    };
     let latest = trend.results.last().filter(|point| news.results.contains(&point.session));
     Some(NewsRow {
         card: SubjectCard::new(trend, times),
@@ -171,8 +192,11 @@ fn row(
         more_crossings: crossings.len().saturating_sub(MAX_CROSSINGS),
         filed: latest.map(|latest| filed(latest, moved, people)),
         counts: counts(news),
-        convened: sessions(&news.convened),
-        voided: sessions(&news.voided),
+        outcomes: SessionNames::new(
+            news.outcomes.iter().map(|(id, outcome)| (*id, outcome_words(outcome))),
+        ),
+        convened: SessionNames::plain(&news.convened),
+        voided: SessionNames::plain(&news.voided),
     })
 }
 
@@ -180,12 +204,22 @@ fn row(
 fn score(news: &SubjectNews) -> Option<String> {
     let [before, now] = news.then_and_now();
     let result = now.filter(|now| news.results.contains(&now.session))?;
-    let now = result.score()?;
+    if let Some(before) = before {
+        return change(before, result);
+    }
+    Some(match news.first_and_latest() {
+        Some([first, latest]) => {
+            format!("{}, of the first new result and the latest", change(first, latest)?)
+        }
+        None => format!("first score {}", signed(result.score()?)),
+    })
+}
+
+/// `score −0.20 to +0.44 (+0.64)`, `score +0.44, unchanged`
+fn change(from: &ResultPoint, to: &ResultPoint) -> Option<String> {
+    let (before, now) = (from.score()?, to.score()?);
     let after = signed(now);
-    let Some((earlier, before)) = before.and_then(|it| Some((it, it.score()?))) else {
-        return Some(format!("first score {after}"));
-    };
-    if !result.has_scale_of(earlier) {
+    if !to.has_scale_of(from) {
         return Some(format!("score {after}, on another scale than before"));
     }
     // The difference of the figures shown: readers subtract them.
@@ -194,6 +228,18 @@ fn score(news: &SubjectNews) -> Option<String> {
         true => format!("score {after}, unchanged"),
         false => format!("score {from} to {after} ({by})"),
     })
+}
+
+/// `+1`, `+1, corrected from +0.5`, `annulled`
+fn outcome_words(outcome: &OutcomeNews) -> String {
+    let words = |value: Option<f64>| value.map_or_else(|| "annulled".to_owned(), value_text);
+    let now = words(outcome.now);
+    match outcome.before {
+        Some(before) if before != outcome.now => {
+            format!("{now}, corrected from {}", words(before))
+        }
+        _ => now,
+    }
 }
 
 /// `14 of 24 filed`, and the members that did not.

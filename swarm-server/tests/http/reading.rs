@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use crate::backend::{Backend, on_every_store};
 use crate::fixture::Fixture;
-use crate::harness::{Author, Client};
+use crate::harness::{ADMIN, Author, Client};
 
 on_every_store! {
     news_are_told_a_subject_at_a_time,
+    outcomes_and_new_sessions_are_news,
     practice_and_void_sessions_are_no_news,
     board_and_comparison_follow_the_log,
 }
@@ -105,7 +106,8 @@ fn news_are_told_a_subject_at_a_time(backend: &Backend) {
         assert!(html(client, &path).contains(&format!("href=\"/swarm/since/{end}\"")), "{path}");
     }
     let all = text(client, "/swarm/since/0");
-    assert!(all.contains("first score +0.17") && all.contains("3 members joined"), "{all}");
+    let score = "score +1.00 to +0.17 (−0.83), of the first new result and the latest";
+    assert!(all.contains(score) && all.contains("3 members joined"), "{all}");
     for bad in [format!("{}", end + 1), "x".to_owned(), "01".to_owned(), "-1".to_owned()] {
         let path = format!("/swarm/since/{bad}");
         let missing = client.send("GET", &path, &[("accept", "text/html")], b"").expect(404);
@@ -113,6 +115,38 @@ fn news_are_told_a_subject_at_a_time(backend: &Backend) {
     }
     let path = format!("/swarm/since/{visited}?from=x");
     client.send("GET", &path, &[("accept", "text/html")], b"").expect(400);
+}
+
+/// An outcome is news, as is one that corrects it; of many sessions the others are counted.
+fn outcomes_and_new_sessions_are_news(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let client = &fixture.client;
+    let ada = Author::join(client, "Ada");
+    let session = convene(client, DAY, "aurora", json!({}));
+    file(client, &ada, (DAY, "aurora"), ("bullish", 0.5));
+    let filed = client.get(&format!("/api/swarm/sessions/{session}")).expect(200).json();
+    let closes = json!({ "windowClosesAt": filed["takes"][0]["filedAt"] });
+    let headers = [("x-admin-token", ADMIN), ("content-type", "application/json")];
+    let path = format!("/api/swarm/admin/sessions/{session}");
+    client.send("PATCH", &path, &headers, closes.to_string().as_bytes()).expect(200);
+    enter(client, session, TO_THE_END);
+    fixture.clock.move_by(1);
+    let path = format!("/sessions/{session}/outcome");
+    let told_after = |value: Value, told: &str| {
+        let before = size(client);
+        client.operate(&path, &json!({ "value": value })).expect(200);
+        let news = text(client, &format!("/swarm/since/{before}"));
+        assert!(news.contains(told) && !news.contains("Nothing about"), "{told} in {news}");
+    };
+    told_after(json!(1.5), "Outcome: session 1 +1.5");
+    told_after(json!(1), "Outcome: session 1 +1, corrected from +1.5");
+    told_after(json!(null), "Outcome: session 1 annulled, corrected from +1");
+    let before = size(client);
+    for day in ["2026-12-01", "2026-12-02", "2026-12-03", "2026-12-04", "2026-12-05"] {
+        convene(client, day, "aurora", json!({}));
+    }
+    let news = text(client, &format!("/swarm/since/{before}"));
+    assert!(news.contains("New: session 6, session 5, session 4, session 3 and 1 more"), "{news}");
 }
 
 fn practice_and_void_sessions_are_no_news(backend: &Backend) {

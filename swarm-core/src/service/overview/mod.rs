@@ -23,7 +23,7 @@ use crate::store::LogPosition;
 
 pub use board::{Board, MAX_BOARD, ResultPoint, SubjectTrend};
 pub use comparison::{ComparedMember, MAX_COMPARED, MAX_RESULTS, MemberComparison};
-pub use news::{News, SubjectNews};
+pub use news::{News, OutcomeNews, SubjectNews};
 pub use recent::MAX_ENTRIES;
 
 use comparison::Comparing;

@@ -39,6 +39,8 @@ pub struct SubjectNews {
     pub convened: BTreeSet<SessionId>,
     /// The sessions that were voided.
     pub voided: BTreeSet<SessionId>,
+    /// The outcomes that were recorded, or recorded anew, by session.
+    pub outcomes: BTreeMap<SessionId, OutcomeNews>,
     /// The number of members that filed, once for each session.
     pub filed: usize,
     /// The number of takes that revise an earlier one.
@@ -47,11 +49,22 @@ pub struct SubjectNews {
     newest: Seq,
 }
 
+/// An outcome that was recorded. A value is `None` where the outcome was annulled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct OutcomeNews {
+    /// The value before; `None` where there was none, or it is not known any more.
+    pub before: Option<Option<f64>>,
+    /// The value now.
+    pub now: Option<f64>,
+}
+
 impl News {
     pub(super) fn of(recent: &Recent, asked: Seq) -> Self {
         let after = asked.max(recent.start());
         let (mut subjects, mut members) = (BTreeMap::new(), BTreeSet::new());
         let mut memos = 0;
+        let outcomes = recent.outcomes_until(after);
         for row in recent.after(after) {
             let (id, is_void) = match &row.what {
                 What::Member { id, is_new } => {
@@ -76,6 +89,10 @@ impl News {
             match row.what {
                 What::Take { is_revision: true, .. } => news.revised += 1,
                 What::Take { .. } => news.filed += 1,
+                What::Session { act: SessionAct::Outcome, outcome: Some(now), .. } => {
+                    let before = outcomes.get(&id).copied();
+                    news.outcomes.insert(id, OutcomeNews { before, now });
+                }
                 What::Session { act, state, .. } => news.add(id, act, state),
                 _ => {}
             }
@@ -96,6 +113,7 @@ impl SubjectNews {
             results: BTreeSet::new(),
             convened: BTreeSet::new(),
             voided: BTreeSet::new(),
+            outcomes: BTreeMap::new(),
             filed: 0,
             revised: 0,
             newest: Seq(0),
@@ -124,6 +142,7 @@ impl SubjectNews {
         self.results.is_empty()
             && self.convened.is_empty()
             && self.voided.is_empty()
+            && self.outcomes.is_empty()
             && self.filed == 0
             && self.revised == 0
     }
@@ -135,5 +154,13 @@ impl SubjectNews {
         let is_old = |point: &&ResultPoint| !self.results.contains(&point.session);
         let mut results = trend.results.iter().rev().filter(|point| point.is_result());
         [results.clone().find(is_old), results.next()]
+    }
+
+    /// Returns the first of the new results and the latest one, of those that count now and are results, where there is none
+    /// before them; `None` unless there are two.
+    pub fn first_and_latest(&self) -> Option<[&ResultPoint; 2]> {
+        let [None, Some(latest)] = self.then_and_now() else { return None };
+        let first = self.trend.as_deref()?.results.iter().find(|point| point.is_result())?;
+        (first.session != latest.session).then_some([first, latest])
     }
 }

@@ -4,8 +4,8 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::domain::{
-    Day, LogEntry, LogRow, Logged, MemberAct, MemberId, MemoAct, Seq, SessionAct, SessionId,
-    SessionState, SubjectId, Timestamp,
+    Day, LogEntry, LogRow, Logged, MemberAct, MemberId, MemoAct, Outcome, OutcomeValue, Seq,
+    SessionAct, SessionId, SessionState, SubjectId, Timestamp,
 };
 use crate::rules::Refusal;
 use crate::service::{Error, Tenant, log_rows};
@@ -36,6 +36,8 @@ pub(super) enum What {
         id: SessionId,
         act: SessionAct,
         state: SessionState,
+        /// The outcome, once one is recorded.
+        outcome: Option<RecordedOutcome>,
         about: About,
     },
     Member {
@@ -46,6 +48,9 @@ pub(super) enum What {
     /// A subject, or a snapshot of it.
     Subject(SubjectId),
 }
+
+/// An outcome as it was recorded: its value, or `None` where it was annulled.
+pub(super) type RecordedOutcome = Option<f64>;
 
 /// What the takes of a session are about.
 #[derive(Clone, Debug)]
@@ -80,7 +85,15 @@ impl Row {
                     date: session.date,
                     counts: !session.practice && session.voided.is_none(),
                 };
-                What::Session { id: session.id, act: entry.act, state: session.state, about }
+                let value = |outcome: &Outcome| outcome.value.map(OutcomeValue::get);
+                let outcome = session.outcome.as_ref().map(value);
+                What::Session {
+                    id: session.id,
+                    act: entry.act,
+                    state: session.state,
+                    outcome,
+                    about,
+                }
             }
             LogEntry::Member(entry) => {
                 let is_new = matches!(entry.act, MemberAct::Activated | MemberAct::Enrolled);
@@ -147,7 +160,7 @@ impl Recent {
         let mut changes = Changes::default();
         for row in &rows {
             match &row.what {
-                What::Session { id, act, state, about } => {
+                What::Session { id, act, state, about, .. } => {
                     self.sessions.insert(*id, about.clone());
                     changes.subjects.insert(about.subject.clone());
                     changes.takes_away |= matches!(act, SessionAct::Void | SessionAct::Withdrawn);
@@ -222,6 +235,16 @@ impl Recent {
     /// The rows after the entry with this number, oldest first.
     pub(super) fn after(&self, seq: Seq) -> impl Iterator<Item = &Row> {
         self.rows.range(self.rows.partition_point(|row| row.seq <= seq)..)
+    }
+
+    /// The outcomes of sessions up to the entry with this number, as far as entries are kept.
+    pub(super) fn outcomes_until(&self, seq: Seq) -> HashMap<SessionId, RecordedOutcome> {
+        let until = self.rows.iter().take_while(|row| row.seq <= seq);
+        let outcomes = until.filter_map(|row| match &row.what {
+            What::Session { id, outcome, .. } => Some((*id, (*outcome)?)),
+            _ => None,
+        });
+        outcomes.collect()
     }
 
     /// What a session in these rows is about.
