@@ -34,18 +34,30 @@ struct VerifierPage {
     frame: Frame,
     /// The digest of `verify.html`.
     sha256: &'static str,
+    /// The take and the session that the commands name, where they have some of it: an id, or the word in its place.
+    take: Option<String>,
+    session: Option<String>,
+    /// Whether nothing was asked for, so that there are commands of all.
+    is_any: bool,
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let site = SiteContext::of(&request);
-    let title = match (number_param(&request, "session")?, number_param(&request, "take")?) {
+    let (session, take) = (number_param(&request, "session")?, number_param(&request, "take")?);
+    let title = match (session, take) {
         (Some(session), _) => format!("Verify session {session}"),
         (None, Some(take)) => format!("Verify take {take}"),
         (None, None) => "Verify".to_owned(),
     };
+    let (session, take, is_any) = match (session, take) {
+        (Some(session), _) => (Some(session.to_string()), None, false),
+        (None, Some(take)) => (None, Some(take.to_string()), false),
+        (None, None) => (Some("SESSION".to_owned()), Some("TAKE".to_owned()), true),
+    };
     let frame = Frame::new(site, title, "/verify")
         .with_description("Checks takes, proofs, bundles and receipts in the browser.");
-    Ok(html_with_script(StatusCode::OK, &VerifierPage { frame, sha256: &FILE.sha256 }))
+    let page = VerifierPage { frame, sha256: &FILE.sha256, take, session, is_any };
+    Ok(html_with_script(StatusCode::OK, &page))
 }
 
 pub(crate) async fn wasm(_: RequestContext) -> Reply {

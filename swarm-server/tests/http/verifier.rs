@@ -82,6 +82,15 @@ fn page_links_and_titles_name_the_record() {
     assert!(html("/swarm/sessions/1").contains("href=\"/verify?session=1\""));
     assert!(html("/verify?session=1").contains("<title>Verify session 1 · "));
     assert!(html("/verify?take=1").contains("<title>Verify take 1 · "));
+    // The commands are of what was asked for.
+    for (asked, named, not_named) in [
+        ("?session=9", "/api/swarm/sessions/9/bundle --key", "/api/swarm/takes/"),
+        ("?take=7", "/api/swarm/takes/7 --key", "/api/swarm/sessions/"),
+        ("", "/api/swarm/sessions/SESSION/bundle --key", "/api/swarm/sessions/1"),
+    ] {
+        let page = html(&format!("/verify{asked}"));
+        assert!(page.contains(named) && !page.contains(not_named), "{asked}: {page}");
+    }
     let refused = fixture.client.get("/verify?session=%3Cscript%3E").expect(400);
     assert!(!refused.text.contains("<script"), "{}", refused.text);
 }
