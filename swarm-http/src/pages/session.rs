@@ -106,6 +106,8 @@ struct SessionPage {
     following: Option<(String, Markup)>,
     citation: Option<Citation>,
     /// The command that verifies the newest take.
+    /// The number of takes, revisions too, whose texts are withheld.
+    withheld: usize,
     verify: Option<String>,
 }
 
@@ -257,6 +259,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .max_by_key(|take| take.id())
             .and_then(PublicTake::open)
             .map(|newest| take::command(&site, newest)),
+        withheld: filed.iter().filter(|take| take.withheld().is_some()).count(),
         frame: Frame::new(site, title, place.address(&base))
             .below("/swarm/sessions", "Sessions")
             .called(&here)

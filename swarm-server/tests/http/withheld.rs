@@ -212,6 +212,14 @@ fn texts_are_withheld_from_every_public_read(backend: &Backend) {
     }
     let page = client.get("/swarm/sessions/1").expect(200).text;
     assert!(page.contains("take 3: texts withheld, by operator: “it names a client”"), "{page}");
+    // What the page says that the bundle proves is not said of them.
+    for said in [
+        "signed by the key in it, but for those withheld",
+        "stances and confidences of withheld takes as this service shows them",
+        "That the key in it signed any of 2 takes whose texts are withheld",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
     assert!(client.get("/swarm/takes/3").expect(200).text.contains(NOTE));
     withhold(client, 3).refused(409, "take is withheld");
     withhold(client, 4).refused(404, "no such take");
