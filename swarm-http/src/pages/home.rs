@@ -117,7 +117,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         subjects: cards.map(|trend| SubjectCard::new(trend, times)).collect(),
         takes: takes.collect(),
         news: records.news,
-        verdict: ranking::verdict(&ranking.ranking.ranked),
+        verdict: ranking::verdict(&ranking.ranking),
         frame: Frame::new(site.clone(), site.name, "/").with_description(&site.about),
     };
     Ok(html(StatusCode::OK, &page))

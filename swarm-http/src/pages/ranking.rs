@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::SubjectId;
-use swarm_core::rules::{RankedMember, ScoreFigures};
+use swarm_core::rules::{MIN_SCORED, RankedMember, Ranking, ScoreFigures};
 use swarm_core::service::{Board, NamedRanking, SubjectTrend};
 
 use super::frame::{Frame, SiteContext, html};
@@ -36,6 +36,9 @@ struct RankingPage {
     subjects: Vec<(String, String)>,
     since: String,
     min: usize,
+    /// How many sessions it takes to say something, and whether a place takes fewer.
+    least: usize,
+    has_few: bool,
     sessions: usize,
     /// Whether anybody is better than the crowd, in a sentence.
     verdict: Option<String>,
@@ -95,8 +98,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         subject: filter.subject.as_ref().map_or("", |id| id.as_str()).to_owned(),
         since: filter.since.map(|day| day.to_string()).unwrap_or_default(),
         min,
+        least: MIN_SCORED,
+        has_few: min < MIN_SCORED,
         sessions: ranking.sessions(),
-        verdict: verdict(&ranking.ranked),
+        verdict: verdict(ranking),
         none_ranked: ranking.ranked.is_empty(),
         ranked: view(ranked),
         unranked: view(unranked),
@@ -167,14 +172,27 @@ impl Entry<'_> {
 }
 
 /// How many of the members with a place are better or worse than the crowd, by the intervals of their skill; `None` if no
-/// member has a place.
-pub(super) fn verdict(ranked: &[RankedMember]) -> Option<String> {
-    let of = ranked.len();
+/// member has been scored often enough to say.
+pub(super) fn verdict(ranking: &Ranking) -> Option<String> {
+    let of = ranking.telling().count();
     let with = |is: &dyn Fn(&ScoreFigures) -> bool| {
-        ranked.iter().filter(|member| is(&member.figures)).count()
+        ranking.telling().filter(|member| is(&member.figures)).count()
     };
     let better = with(&|figures| figures.low.is_some_and(|low| low > 0.0));
     let worse = with(&|figures| figures.high.is_some_and(|high| high < 0.0));
+    // Members with fewer sessions may have a place too.
+    let listed = match ranking.min < MIN_SCORED {
+        true => format!("scored at least {MIN_SCORED} times"),
+        false => "with a place".to_owned(),
+    };
+    if of == 1 {
+        let is = match (better, worse) {
+            (1, _) => "is surely better than the crowd",
+            (_, 1) => "is surely worse than the crowd",
+            _ => "cannot be told from the crowd",
+        };
+        return Some(format!("The one member {listed} {is}."));
+    }
     let number = |count: usize, word: &str| match count {
         0 => format!("none is {word}"),
         1 => format!("1 is {word}"),
@@ -185,13 +203,10 @@ pub(super) fn verdict(ranked: &[RankedMember]) -> Option<String> {
         1 => "; 1 cannot be told from it",
         _ => "; the others cannot be told from it",
     };
-    let members = if of == 1 { "the one member".to_owned() } else { format!("{of} members") };
     (of > 0).then(|| {
         let better = number(better, "surely better than the crowd");
-        format!(
-            "Of {members} with a place, {better} and {}{others}.",
-            number(worse, "surely worse")
-        )
+        let worse = number(worse, "surely worse");
+        format!("Of {of} members {listed}, {better} and {worse}{others}.")
     })
 }
 
@@ -224,20 +239,33 @@ mod tests {
     #[test]
     fn verdict_counts_whole_intervals() {
         let [better, unsure, worse] = [(0.1, 0.2), (-0.1, 0.2), (-0.2, -0.1)];
-        let told = |intervals: &[(f64, f64)]| {
-            let ranked: Vec<_> = intervals.iter().map(|(low, high)| member(*low, *high)).collect();
-            verdict(&ranked).unwrap_or_default()
+        let (crowd, unranked) = (member(0.0, 0.0).figures, Vec::new());
+        let ranking = |min: usize, intervals: &[(f64, f64)]| {
+            let ranked = intervals.iter().map(|(low, high)| member(*low, *high)).collect();
+            Ranking { min, crowd, neutral: crowd, ranked, unranked: unranked.clone() }
         };
+        let told =
+            |intervals: &[(f64, f64)]| verdict(&ranking(MIN_SCORED, intervals)).unwrap_or_default();
         assert_eq!(told(&[]), "");
         assert_eq!(
             told(&[better, unsure, unsure, worse, worse]),
             "Of 5 members with a place, 1 is surely better than the crowd and 2 are surely worse; \
              the others cannot be told from it."
         );
-        assert_eq!(
-            told(&[unsure]),
-            "Of the one member with a place, none is surely better than the crowd and none is surely \
-             worse; 1 cannot be told from it."
-        );
+        for (interval, is) in [
+            (better, "is surely better than the crowd"),
+            (worse, "is surely worse than the crowd"),
+            (unsure, "cannot be told from the crowd"),
+        ] {
+            assert_eq!(told(&[interval]), format!("The one member with a place {is}."));
+        }
+        // A place may take fewer sessions than a verdict.
+        let mut low = ranking(2, &[better, worse, better]);
+        let said = verdict(&low).unwrap();
+        assert!(said.starts_with("Of 3 members scored at least 20 times, 2 are"), "{said}");
+        for member in &mut low.ranked {
+            member.figures.scored = 19;
+        }
+        assert_eq!(verdict(&low), None);
     }
 }

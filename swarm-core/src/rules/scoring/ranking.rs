@@ -1,6 +1,6 @@
 //! The ranking of members by their skill.
 
-use super::ScoreFigures;
+use super::{MIN_SCORED, ScoreFigures};
 use crate::domain::MemberId;
 
 /// A member in the ranking.
@@ -55,6 +55,12 @@ impl Ranking {
             before = Some((place, member.figures));
         }
         Self { min, crowd, neutral, ranked, unranked }
+    }
+
+    /// The members whose figures say something: with a place, and at least [`MIN_SCORED`] scored sessions, even where fewer give
+    /// a place.
+    pub fn telling(&self) -> impl Iterator<Item = &RankedMember> {
+        self.ranked.iter().filter(|member| member.figures.scored >= MIN_SCORED)
     }
 
     /// The number of sessions that count.
