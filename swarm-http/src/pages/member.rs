@@ -10,7 +10,7 @@ use swarm_core::domain::{MemberState, SessionState, SessionSummary, SubjectId};
 use swarm_core::rules::{
     Counting, MemberFigures, RankedPosition, ScoreFilter, member_figures, stance_changes,
 };
-use swarm_core::service::TakeInSession;
+use swarm_core::service::{ComparedMember, TakeInSession};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, Member, Refusal, SessionId, Take, Tenant};
 
@@ -60,6 +60,8 @@ struct MemberPage {
     lens: Option<Markup>,
     /// Labels and figures.
     figures: Vec<(&'static str, String)>,
+    /// The number of results that it is compared over, as in the list of members; `None`: those of the takes on the page.
+    compared_over: Option<usize>,
     record: Option<RecordView>,
     charts: Vec<SubjectChart>,
     takes: Vec<Line>,
@@ -124,6 +126,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         tenant.filed_of_expected(&member.id, &found.takes, before, EXPECTED_AMONG).await?;
     let every_session = ScoreFilter::default();
     let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
+    let comparison = request.served.overview().await.comparison(tenant).await?;
     let owes = match member.state.is_active() && before.is_none() {
         true => Some(owes(tenant, &member, times).await?),
         false => None,
@@ -157,7 +160,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         joined: member.joined_at.map(|joined| times.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
-        figures: figures(&takes, expected),
+        figures: figures(&takes, comparison.get(&member.id), expected),
+        compared_over: comparison.get(&member.id).map(|_| comparison.results),
         record: RecordView::of(&record),
         charts: charts(&takes, request.portion.of(MAX_CHARTS), &subjects, times),
         takes: takes.iter().map(|take| line(take, &subjects, times)).collect(),
@@ -291,15 +295,25 @@ fn time_before_deadline(takes: &[OpenTake]) -> Option<i64> {
     left.get(left.len() / 2).copied()
 }
 
-fn figures(takes: &[OpenTake], (filed, expected): (usize, usize)) -> Vec<(&'static str, String)> {
-    let MemberFigures { distance, decided, against } = compared(takes);
+/// The figures of the list of members, if it has the member; those that nothing is known of are left out.
+fn figures(
+    takes: &[OpenTake],
+    listed: Option<&ComparedMember>,
+    (filed, expected): (usize, usize),
+) -> Vec<(&'static str, String)> {
+    let MemberFigures { distance, decided, against } = match listed {
+        Some(&ComparedMember { distance, decided, against, .. }) => {
+            MemberFigures { distance, decided, against }
+        }
+        None => compared(takes),
+    };
     let of = |part: usize, of: usize| (of > 0).then(|| format!("{part} of {of}"));
     let rows = [
         ("filed when expected, last 20 sessions", of(filed, expected)),
         ("mean distance from the others, 0–4", distance.map(|far| format!("{far:.2}"))),
         ("against the consensus", of(against, decided)),
         (
-            "median time before the deadline",
+            "median time before the deadline, takes on this page",
             time_before_deadline(takes).map(|left| span(left.max(0))),
         ),
     ];

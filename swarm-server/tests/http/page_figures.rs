@@ -175,6 +175,10 @@ fn members_have_their_figures(client: &Client, ranking: &Value) {
         let row = list.iter().find(|row| row[0].starts_with(&name)).unwrap();
         let place = format!("{}. {}", member["place"], skill(&member["skill"]));
         assert!(row.contains(&place), "{place} in {row:?}");
+        // The page compares it over the same results as the list.
+        let shown = facts(&page, "<h2>Agreement, not accuracy</h2>");
+        assert_eq!(shown["mean distance from the others, 0–4"], row[1], "{id}");
+        assert_eq!(shown["against the consensus"], row[2], "{id}");
     }
     for member in ranking["unranked"].as_array().unwrap() {
         let page =

@@ -34,6 +34,13 @@ pub struct MemberComparison {
     pub is_cut: bool,
 }
 
+impl MemberComparison {
+    /// Returns the figures of this member; `None` of one that is not active, or not compared.
+    pub fn get(&self, id: &MemberId) -> Option<&ComparedMember> {
+        self.members.iter().find(|compared| compared.member.id == *id)
+    }
+}
+
 /// A member with its figures over the newest results.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
