@@ -48,7 +48,11 @@ impl KeyFigures {
             let figure = format!("{} of {} needed", participation.members, quorum.required);
             rest.push((label.to_owned(), Markup::text(&figure)));
         }
-        Self { lead: consensus.map(|consensus| score(consensus, figures)), rest }
+        let lead = match consensus {
+            Some(consensus) => score(consensus, figures),
+            None => without_score(participation.members),
+        };
+        Self { lead: Some(lead), rest }
     }
 
     /// Before aggregation: no score is shown, only what is filed.
@@ -74,6 +78,15 @@ impl KeyFigures {
         });
         Self { lead, rest }
     }
+}
+
+/// Why there is no score.
+fn without_score(members: usize) -> (Markup, Markup) {
+    let (figure, label) = match members {
+        0 => ("no takes", "so there is no score"),
+        _ => ("no consensus", "no take that counts has a stance with a rank, so there is no score"),
+    };
+    (Markup::text(figure), Markup::text(label))
 }
 
 /// The score and the nearest stance, set apart where the quorum was missed.

@@ -127,7 +127,13 @@ impl SessionRow {
             strip: counts.map(|counts| (strip(&counts), counts.figures())),
             result: figures.and_then(ResultView::of),
             outcome: outcome::listed(session),
-            stage: stage_text::brief(session, times),
+            stage: match figures.filter(|figures| figures.consensus.is_none()) {
+                Some(figures) => {
+                    let stage = stage_text::flagged(session, times);
+                    format!("{stage}, {}", ResultView::headline(figures))
+                }
+                None => stage_text::brief(session, times),
+            },
             until: until.map(|deadline| times.time(deadline)),
         }
     }

@@ -126,7 +126,8 @@ impl Card {
             figure: Figure::of(session, figures),
             lines: lines(session, figures, filed),
             empty: match (latest.is_empty(), session.is_sealed()) {
-                (true, _) => "no takes yet",
+                // Whether takes may still come depends on the time.
+                (true, _) => "no takes",
                 (false, true) => "",
                 (false, false) => "no stance of the five",
             },
@@ -159,6 +160,7 @@ impl Figure {
             });
         }
         Self::Words(match (figures, session.state) {
+            (Some(figures), _) if figures.participation.members == 0 => "no takes",
             (Some(_), _) => "no consensus",
             (None, SessionState::Scheduled) => "announced",
             (None, _) if session.is_sealed() => "sealed",
@@ -366,7 +368,7 @@ mod tests {
             figure: score(0.7, "constructive"),
             lines: vec!["9 of 11 agree".to_owned()],
             positions: (0..members).map(position).collect(),
-            empty: "no takes yet",
+            empty: "no takes",
             counts: Counts::of(&Stances::of_service([usize::try_from(members).unwrap(); 5], 3)),
         }
     }

@@ -33,9 +33,10 @@ impl ResultView {
         })
     }
 
-    /// `−0.44 cautious`, `quorum missed`, `no consensus`
+    /// `−0.44 cautious`, `quorum missed`, `no consensus`, `no takes`
     pub(super) fn headline(figures: &Figures) -> String {
         match &figures.consensus {
+            None if figures.participation.members == 0 => "no takes".to_owned(),
             None => "no consensus".to_owned(),
             Some(_) if quorum_missed(figures).is_some() => "quorum missed".to_owned(),
             Some(consensus) => format!("{} {}", signed(consensus.score), consensus.stance),

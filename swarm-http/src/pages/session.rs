@@ -77,8 +77,9 @@ struct SessionPage {
     question: Option<QuestionView>,
     /// The declaration of the session about its takes: labels and values.
     declared: Vec<(&'static str, String)>,
-    /// How its score comes about.
-    score: String,
+    /// How its score comes about, if it has one.
+    score: Option<String>,
+    is_void: bool,
     figures: KeyFigures,
     outcome: Option<OutcomeView>,
     field: Option<Field>,
@@ -105,9 +106,9 @@ struct SessionPage {
     earlier: Option<(String, Markup)>,
     following: Option<(String, Markup)>,
     citation: Option<Citation>,
-    /// The command that verifies the newest take.
     /// The number of takes, revisions too, whose texts are withheld.
     withheld: usize,
+    /// The command that verifies the newest take.
     verify: Option<String>,
 }
 
@@ -168,6 +169,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let (shown, next) = place.part(&counted, portion);
     let listed = session.roster.as_ref().map(|roster| split(roster.entries(), &counted));
     let snapshot = session.snapshot.as_deref();
+    let counting = snapshot.filter(|_| session.voided.is_none());
+    let consensus = counting.and_then(|snapshot| snapshot.figures.consensus.as_ref());
     let voices = disagreement::voices(scale, snapshot, &counted);
     let texts = disagreement::voices(scale, None, &counted);
     let alike = Alike::of(&texts);
@@ -215,7 +218,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         deadline: stage_text::deadline(&summary, times),
         question: QuestionView::of(&session.question, times),
         declared: declaration::facts(&session.declaration),
-        score: declaration::score(&session.declaration),
+        score: consensus.map(|_| declaration::score(&session.declaration)),
+        is_void: session.voided.is_some(),
         figures: KeyFigures::of(&session, &counted, times),
         outcome: OutcomeView::of(&session, portion.of(SCORED), &people, times)
             .filter(|_| place.is_first()),
@@ -229,6 +233,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         alike: alike.total(),
         weighted: match snapshot {
             Some(_) => 0,
+            None if session.voided.is_some() => 0,
             None => {
                 let open = counted.iter().filter_map(PublicTake::open);
                 open.filter(|take| take.draft().weights.is_some()).count()
@@ -254,12 +259,12 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             &entries,
             times,
         ),
+        withheld: filed.iter().filter(|take| take.withheld().is_some()).count(),
         verify: counted
             .iter()
             .max_by_key(|take| take.id())
             .and_then(PublicTake::open)
             .map(|newest| take::command(&site, newest)),
-        withheld: filed.iter().filter(|take| take.withheld().is_some()).count(),
         frame: Frame::new(site, title, place.address(&base))
             .below("/swarm/sessions", "Sessions")
             .called(&here)
