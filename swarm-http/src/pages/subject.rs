@@ -130,7 +130,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         let stage = stage_text::stage_of(session, times);
         session.counts() && matches!(stage, Stage::Open | Stage::Scheduled)
     };
-    let open = found.sessions.iter().filter(is_open).map(|session| session.date).min();
+    let open = found.sessions.iter().filter(is_open).min_by_key(|session| session.date);
+    let open = open.map(|session| (session.date, stage_text::stage_of(session, times).word()));
     let first = found.sessions.iter().filter(is_open).min_by_key(|session| {
         (session.window_closes_at.is_none(), session.window_closes_at, session.id)
     });
@@ -189,8 +190,8 @@ fn scores(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> (Vec<Day>, 
         let figures = session.figures.as_ref().filter(|_| session.counts())?;
         let consensus = figures.consensus.as_ref()?;
         let words = ResultView::words(figures)?;
-        let score = Score {
         let scale = figures.stances.scale();
+        let score = Score {
             day: day_number(session.date)?,
             score: scale.normalized(consensus.score),
             dissent: scale.normalized_distance(dissent(&figures.stances, consensus.score)?),
@@ -246,7 +247,7 @@ fn chart(
     (session_days, scores, axis): (&[Day], &[Score], &StanceAxis),
     values: &[(Day, i64, f64)],
     memos: &[Memo],
-    open: Option<Day>,
+    open: Option<(Day, &'static str)>,
     times: TimeFormatter,
 ) -> Option<Markup> {
     let days = session_days.iter().copied().chain(values.iter().map(|value| value.0));
@@ -266,7 +267,7 @@ fn chart(
     // What is older than the first session or value says nothing here.
     let memos: Vec<_> = memos.iter().filter_map(|memo| mark(memo, first, times)).collect();
     let memo_days = memos.iter().map(|memo| memo.0);
-    let named = named_days(days.chain(memo_days).chain(open).collect(), times);
+    let named = named_days(days.chain(memo_days).chain(open.map(|(day, _)| day)).collect(), times);
     let marks: Vec<_> = memos.into_iter().map(|(_, mark)| mark).collect();
     let point = |(date, day, usd): &(Day, i64, f64)| Value {
         day: *day,
@@ -279,7 +280,7 @@ fn chart(
         axis,
         values: &points,
         memos: &marks,
-        open: open.and_then(day_number),
+        open: open.and_then(|(day, word)| Some((day_number(day)?, word))),
         days: &named,
         figures: (&lowest, &highest),
         last_value: &last_value(values, times),

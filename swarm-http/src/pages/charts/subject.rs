@@ -55,8 +55,8 @@ pub(crate) struct Timeline<'a> {
     /// Oldest first.
     pub(crate) values: &'a [Value],
     pub(crate) memos: &'a [Mark],
-    /// The day number of the session that is open, if one is.
-    pub(crate) open: Option<i64>,
+    /// The day number of the session that is open, or announced, and the word for that; `None` without one.
+    pub(crate) open: Option<(i64, &'static str)>,
     /// The days named below the axis, in words.
     pub(crate) days: &'a [(i64, String)],
     /// The lowest and the highest value.
@@ -85,15 +85,16 @@ pub(crate) fn subject_lines(timeline: &Timeline<'_>) -> Markup {
     let height = bottom + 24.0;
     let mut svg = Svg::with_links("value", height, timeline.label);
     let days = scores.iter().map(|score| score.day).chain(values.iter().map(|value| value.day));
-    let days = days.chain(memos.iter().map(|memo| memo.day)).chain(timeline.open);
+    let days =
+        days.chain(memos.iter().map(|memo| memo.day)).chain(timeline.open.map(|(day, _)| day));
     let days = Scale::of(days.map(as_figure));
     let across = |day: i64| 3.0 + 94.0 * days.part(as_figure(day));
     draw_days(&mut svg, timeline.days, bottom, across);
-    if let Some(day) = timeline.open {
+    if let Some((day, word)) = timeline.open {
         svg.line("today", (across(day), 0.0), (across(day), bottom));
         let (anchor, x) =
             if across(day) > 80.0 { (Anchor::End, -5.0) } else { (Anchor::Start, 5.0) };
-        svg.name(anchor, (across(day), 12.0), x, "open");
+        svg.name(anchor, (across(day), 12.0), x, word);
     }
     if !scores.is_empty() {
         draw_scores(&mut svg, timeline, height, across);
@@ -211,7 +212,8 @@ fn draw_values(
     svg.line("grid", (0.0, lowest), (100.0, lowest));
     svg.word(Anchor::Start, (0.0, highest - 6.0), figures.1);
     svg.word(Anchor::Start, (0.0, lowest + 16.0), figures.0);
-    if figures.0 != figures.1 {
+    let begins_at_zero = values.iter().map(|value| value.usd).reduce(f64::min) == Some(0.0);
+    if figures.0 != figures.1 && !begins_at_zero {
         svg.word(Anchor::End, (100.0, lowest + 16.0), "this axis does not start at $0");
     }
     let at = |value: &Value| (across(value.day), down(value.usd));
@@ -226,6 +228,7 @@ mod tests {
     use super::*;
 
     fn drawn(scores: &[Score], values: &[Value], open: Option<i64>) -> String {
+        let open = open.map(|day| (day, "announced"));
         let days = [(1, "1 Nov".to_owned()), (11, "11 Nov".to_owned())];
         let memos: &[Mark] = &[];
         let figures = ("$1", "$3");
@@ -260,6 +263,8 @@ mod tests {
         assert!(svg.contains("class=\"trend\" d=\"M3 116L97 48\""), "{svg}");
         assert!(svg.contains("value $3, +200.0 % since 1 Nov"), "{svg}");
         assert!(svg.contains("does not start at $0") && !svg.contains("bullish"), "{svg}");
+        let whole = drawn(&[], &[value(100, 0.0), value(110, 3.0)], None);
+        assert!(!whole.contains("does not start"), "{whole}");
     }
 
     #[test]
@@ -283,6 +288,7 @@ mod tests {
         let svg = drawn(&[missed, score(100, 1.0)], &[], Some(105));
         assert!(svg.contains("class=\"snapshot open\"") && svg.contains("class=\"snapshot\""));
         assert!(svg.contains("class=\"today\" x1=\"97%\"") && !svg.contains("crossing"), "{svg}");
+        assert!(svg.contains(">announced</text>") && !svg.contains(">open</text>"), "{svg}");
     }
 
     #[test]
