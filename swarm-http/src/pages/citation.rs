@@ -71,14 +71,14 @@ impl Citation {
     ) -> Self {
         let permalink = format!("{}{path}", site.origin);
         let key = path.trim_start_matches('/').replace('/', "-");
-        let [title, author, name] = [title, author, site.name.as_str()].map(plain);
+        let [of_title, of_author, of_name] = [title, author, site.name.as_str()].map(latex);
         let date = date.to_string();
         let year = date.get(..4).unwrap_or_default();
         Self {
-            markdown: format!("[{}]({permalink})", title.replace(['[', ']'], "")),
+            markdown: format!("[{}]({permalink})", plain(title).replace(['[', ']'], "")),
             bibtex: format!(
-                "@misc{{{key},\n  title = {{{title}}},\n  author = {{{{{author}}}}},\n  \
-                 publisher = {{{{{name}}}}},\n  year = {{{year}}},\n  url = {{{permalink}}}\n}}"
+                "@misc{{{key},\n  title = {{{of_title}}},\n  author = {{{{{of_author}}}}},\n  \
+                 publisher = {{{{{of_name}}}}},\n  year = {{{year}}},\n  url = {{{permalink}}}\n}}"
             ),
             permalink,
             hash: ("", String::new()),
@@ -108,11 +108,33 @@ pub(super) fn frame(site: &SiteContext, card: &str, title: &str) -> String {
     )
 }
 
-/// A text in one line without what BibTeX and Markdown read as marks.
-fn plain(text: &str) -> String {
+/// A text in one line.
+fn one_line(text: &str) -> String {
     let text: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-    let text = text.replace(['{', '}', '\\'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text in one line without what Markdown reads as marks.
+fn plain(text: &str) -> String {
+    one_line(&text.replace(['{', '}', '\\'], ""))
+}
+
+/// A text in one line as a value of BibTeX, in which LaTeX reads no marks. Braces are counted even where they are escaped, so
+/// they have names.
+fn latex(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in one_line(text).chars() {
+        match letter {
+            '&' | '%' | '$' | '#' | '_' => escaped.extend(['\\', letter]),
+            '{' => escaped.push_str("\\textbraceleft{}"),
+            '}' => escaped.push_str("\\textbraceright{}"),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]
@@ -122,5 +144,8 @@ mod tests {
     #[test]
     fn texts_hold_no_marks() {
         assert_eq!(plain("a\n{\\input{x}}  b\u{1b}"), "a inputx b");
+        assert_eq!(latex("R&D\n50 %  of $_#"), r"R\&D 50 \% of \$\_\#");
+        let escaped = r"\textbackslash{}x\textbraceleft{}\textasciitilde{}\textasciicircum{}\textbraceright{}";
+        assert_eq!(latex(r"\x{~^}"), escaped);
     }
 }

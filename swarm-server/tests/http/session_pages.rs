@@ -405,7 +405,8 @@ fn session_is_cited_embedded_and_found_by_oembed() {
     let named = format!("/swarm/sessions/1, log entry {last} of <time");
     assert!(page.text.contains(&named), "{named} in {}", page.text);
     let take = html(&client, "/swarm/takes/1");
-    assert!(take.contains("author = {{Ada input x}}") || take.contains("{{Ada inputx}}"), "{take}");
+    let author = r"author = {{Ada\textbraceright{} \textbackslash{}input\textbraceleft{}x\textbraceright{}}}";
+    assert!(take.contains(author), "{take}");
 
     let card = client.get("/swarm/sessions/1/card").expect(200);
     places(&card.text, ["Aurora", "+2.00", "bullish", "published"]);
