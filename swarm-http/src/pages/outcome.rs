@@ -124,18 +124,15 @@ pub(super) fn listed(session: &SessionSummary) -> Option<String> {
 /// An outcome with its sign: `+1`, `−0.5`, `0`.
 pub(super) fn value_text(value: f64) -> String {
     let text = signed(value);
-    match text.trim_end_matches('0').trim_end_matches('.') {
-        "+0" | "−0" | "+" | "−" => "0".to_owned(),
-        text => text.to_owned(),
+    if text == signed(0.0) {
+        return "0".to_owned();
     }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A forecast on the scale of the stances of its session, −2 to 2 unless it declares others.
 fn on_scale(scale: &StanceScale, forecast: f64) -> String {
-    match signed((scale.highest() - scale.lowest()) * forecast + scale.lowest()) {
-        zero if matches!(zero.as_str(), "+0.00" | "−0.00") => "0.00".to_owned(),
-        figure => figure,
-    }
+    signed((scale.highest() - scale.lowest()) * forecast + scale.lowest())
 }
 
 /// A loss: `0.023`.

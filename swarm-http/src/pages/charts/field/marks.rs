@@ -84,10 +84,13 @@ pub(super) fn along(scale: &StanceScale, score: f64) -> f64 {
     stances.windows(2).enumerate().find_map(between).unwrap_or_default()
 }
 
-/// A figure with its sign, a true minus: `−0.50`.
+/// A figure with its sign, a true minus: `−0.50`. What is shown as zero has none: `0.00`.
 pub(crate) fn signed(figure: f64) -> String {
-    let sign = if figure < 0.0 { '−' } else { '+' };
-    format!("{sign}{:.2}", figure.abs())
+    match format!("{:.2}", figure.abs()) {
+        zero if zero == "0.00" => zero,
+        text if figure < 0.0 => format!("−{text}"),
+        text => format!("+{text}"),
+    }
 }
 
 /// The figure that [`signed`] shows.
