@@ -5,7 +5,7 @@ use swarm_core::domain::{Declaration, Method};
 use super::charts::tick;
 
 /// The labels and values of what a session declares; none if it declares nothing.
-pub(super) fn facts(declaration: &Declaration) -> Vec<(&'static str, String)> {
+pub(in crate::pages) fn facts(declaration: &Declaration) -> Vec<(&'static str, String)> {
     let scale = declaration.stances.as_ref();
     let stances = scale.map(|scale| {
         let stance = |(at, it): (usize, &swarm_core::domain::RankedStance)| {

@@ -1,10 +1,13 @@
 //! The page before a change that is public or cannot be undone: it shows what would change, as a dry run judges it, and
 //! asks for the token again, or for the name of what will change, if the change cannot be undone.
 
-use swarm_core::Timestamp;
-use swarm_core::domain::{MemoId, Session, SessionState, SubjectId};
+use swarm_core::domain::{
+    Bucket, Declaration, MemoId, OutcomeSource, Question, QuestionText, Resolution, Session,
+    SessionDraft, SessionState,
+};
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::Caution;
+use swarm_core::{Refusal, Timestamp};
 
 use super::acts::{ANNUL_OUTCOME, Act, CONVENE, RETRACT_MEMO, WITHDRAW};
 use super::context::ConsoleContext;
@@ -12,6 +15,7 @@ use super::form::{Button, Field, FormData, FormView};
 use super::layout::{Block, Page, count, quoted};
 use super::page_id::PageId;
 use super::table::Table;
+use crate::pages::declaration;
 use crate::pages::lists;
 use crate::pages::markup::named;
 use crate::pages::stage_text;
@@ -106,10 +110,11 @@ pub(super) async fn page(
     let body = Json::read(&dry_run.body).map(Json::into_object).unwrap_or_default();
     let Changes { mut record, rows } = match (act.page_id, session) {
         (PageId::Session, Some(session)) => of_session(act, context, session, body).await?,
-        (PageId::Convene, _) => of_convening(context, body).await?,
+        (PageId::Convene, _) => of_convening(context, sent, body).await?,
         _ => plain(act, context, sent).await?,
     };
-    let what_happens = |caution: &Caution| ("What happens", quoted(&caution.message));
+    let what_happens =
+        |caution: &Caution| ("What happens", quoted(&with_times(&caution.message, context)));
     record.extend(dry_run.cautions.iter().map(what_happens));
     page.blocks.push(Block::Record(record));
     if !rows.is_empty() {
@@ -146,6 +151,18 @@ pub(super) async fn page(
     Ok(page)
 }
 
+/// A message of the API with its times as pages show them.
+fn with_times(message: &str, context: &ConsoleContext) -> String {
+    let shown = |word: &str| {
+        let time = word.trim_end_matches([',', ':', ';']);
+        match (Timestamp::parse("time", time), word.strip_prefix(time)) {
+            (Ok(at), Some(rest)) => format!("{}{rest}", context.times.time_text(at)),
+            _ => word.to_owned(),
+        }
+    };
+    message.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+}
+
 /// What an act would change.
 struct Changes {
     /// The record that the act would change.
@@ -170,8 +187,8 @@ async fn of_session(
     mut dry_run: Object,
 ) -> Result<Changes, ApiError> {
     let subject = lists::subject(context.request.tenant(), &session.subject_id).await?;
-    let name = format!("{}: {}, {}", session.id, subject.1, session.date);
-    let record = vec![("Session", quoted(&name))];
+    let name = format!("{}: {}, {}", session.id, quoted(&subject.1), session.date);
+    let record = vec![("Session", Markup(name))];
     let mut changes = Changes { record, rows: Vec::new() };
     let state = stage_text::state_word(session.state).to_owned();
     if act.path == WITHDRAW.path {
@@ -188,7 +205,7 @@ async fn of_session(
         let left = to.and_then(|to| context.times.left(to));
         let left = match (to, left) {
             (None, _) => "the window stays open".to_owned(),
-            (Some(_), Some(left)) => format!("{left} are left then"),
+            (Some(_), Some(left)) => format!("{left} from now"),
             (Some(_), None) => "the window closes at once".to_owned(),
         };
         changes.add(
@@ -202,6 +219,11 @@ async fn of_session(
     let quorum = after.whole_if_any("quorum").ok().flatten();
     let quorum_text = |quorum: Option<u64>| quorum.map_or("none".to_owned(), |it| it.to_string());
     changes.add("Quorum", quorum_text(session.quorum.map(u64::from)), quorum_text(quorum));
+    let question = Question::read(&mut after).unwrap_or_else(|_| session.question.clone());
+    let asked = question_rows(&session.question, context).into_iter();
+    for ((name, now), (_, then)) in asked.zip(question_rows(&question, context)) {
+        changes.add(name, now, then);
+    }
     let roster = session.roster.as_ref().map(|roster| roster.entries().len());
     changes.add("Roster", roster_text(roster), roster_text(roster_of(&mut after)));
     figures(session, &mut after, &mut changes);
@@ -244,29 +266,73 @@ fn outcome(act: &Act, session: &Session, after: &mut Object, changes: &mut Chang
         None => recorded,
     };
     changes.add("Outcome", text(recorded), text(then));
+    let source = session.outcome.as_ref().and_then(|outcome| outcome.source.as_ref());
+    let read = outcome.text_if_any("source").ok().flatten();
+    changes.add("Source", or_none(source.map(OutcomeSource::as_str)), or_none(read.as_deref()));
 }
 
-/// The terms of a session that is convened.
-async fn of_convening(context: &ConsoleContext, mut dry_run: Object) -> Result<Changes, ApiError> {
+fn or_none(text: Option<&str>) -> String {
+    text.unwrap_or("none").to_owned()
+}
+
+/// The fields of a question.
+fn question_rows(question: &Question, context: &ConsoleContext) -> [(&'static str, String); 3] {
+    let known = question.resolves_at.map(|at| context.times.time_text(at));
+    [
+        ("Question", or_none(question.text.as_ref().map(QuestionText::as_str))),
+        ("Resolution", or_none(question.resolution.as_ref().map(Resolution::as_str))),
+        ("Outcome known", or_none(known.as_deref())),
+    ]
+}
+
+/// The terms of a session that is convened. Most of them never change.
+async fn of_convening(
+    context: &ConsoleContext,
+    sent: &FormData,
+    mut dry_run: Object,
+) -> Result<Changes, ApiError> {
     let mut after = object(&mut dry_run, "session");
-    let subject = after.text("subjectId").unwrap_or_default();
-    let subject = match SubjectId::parse(subject.clone()) {
-        Ok(id) => lists::subject(context.request.tenant(), &id).await?.1,
-        Err(_) => subject,
-    };
-    let state = state_of(&mut after).unwrap_or_default().to_owned();
-    let closes = deadline_of(&mut after);
-    let quorum = after.whole_if_any("quorum").ok().flatten();
-    let rows = [
-        ("Day", after.text("date").unwrap_or_default()),
-        ("State", state),
-        ("Deadline", closes.map_or("none".to_owned(), |at| context.times.time_text(at))),
-        ("Roster", roster_text(roster_of(&mut after))),
-        ("Quorum", quorum.map_or("none".to_owned(), |quorum| quorum.to_string())),
+    let draft = SessionDraft::read(&mut after).map_err(Refusal::InvalidRequest)?;
+    let (_, subject) = lists::subject(context.request.tenant(), &draft.subject_id).await?;
+    let closes = draft.window_closes_at.map(|at| context.times.time_text(at));
+    let roster = draft.roster.as_ref().map(|roster| roster.entries().len());
+    let quorum = draft.quorum.map(|quorum| quorum.to_string());
+    let buckets = draft
+        .buckets
+        .map(|buckets| buckets.iter().map(Bucket::as_str).collect::<Vec<_>>().join(", "));
+    let either = |is_so: bool, so: &str, not: &str| if is_so { so } else { not }.to_owned();
+    let brief = !sent.text("publishBrief").is_empty();
+    let mut rows = vec![
+        ("Day", draft.date.to_string()),
+        ("State", stage_text::state_word(draft.state).to_owned()),
+        ("Deadline", or_none(closes.as_deref())),
+        ("Roster", roster_text(roster)),
+        ("Quorum", or_none(quorum.as_deref())),
+        ("Takes", either(draft.blind, "sealed until it is opened", "shown as they are filed")),
+        ("It counts", either(draft.practice, "no: for practice", "yes")),
+        (
+            "Result",
+            either(draft.finish, "by the server, once the window has closed", "by operators"),
+        ),
+        ("Brief", either(brief, "published at once", "later")),
     ];
+    rows.extend(question_rows(&draft.question, context));
+    rows.push(("Buckets", or_none(buckets.as_deref())));
+    // Also what it does not declare.
+    if draft.declaration.stances.is_none() {
+        rows.push(("Stances", "any; bearish to bullish have a rank".to_owned()));
+    }
+    let declaration = Declaration {
+        stances: draft.declaration.stances.clone(),
+        max_revisions: Some(draft.declaration.cap()),
+        method: Some(draft.declaration.method()),
+    };
+    rows.extend(declaration::facts(&declaration));
     let row = |(name, then)| (name, "no session".to_owned(), then);
+    let fixed = "the day, the subject, whether takes are sealed, whether it counts, who computes the result, and \
+                 buckets, stances, takes of a member and score";
     Ok(Changes {
-        record: vec![("Subject", quoted(&subject))],
+        record: vec![("Subject", quoted(&subject)), ("Never changed", Markup::text(fixed))],
         rows: rows.into_iter().map(row).collect(),
     })
 }

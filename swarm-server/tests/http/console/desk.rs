@@ -302,6 +302,7 @@ fn question_is_changed_and_outcome_recorded_and_annulled() {
         let asked = visitor.fill_in(page, path, fields).expect(200);
         visitor.submit(&asked.form(path), &[])
     };
+    visitor.fill_in(page, &outcome, &fields).expect(200).says("prices.example</bdi></strong>");
     let shown = visitor.follow(&confirmed(&outcome, &fields));
     shown.says("The outcome is recorded.");
     shown.says("−0.50");

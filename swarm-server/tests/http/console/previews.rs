@@ -26,9 +26,30 @@ fn convening_with_cautions_is_shown_first_and_can_be_cancelled() {
         ("quorum", "5"),
         ("note", "typed"),
     ];
-    let asked = visitor.submit(&form, &fields).expect(200);
+    let fixed = [
+        ("blind", "on"),
+        ("finish", "on"),
+        ("question", "Higher?"),
+        ("stances", "-1 sell\n1 buy"),
+        ("maxRevisions", "2"),
+        ("method", "weighted_median"),
+    ];
+    let asked = visitor.submit(&form, &[&fields[..], &fixed[..]].concat()).expect(200);
     assert_eq!(sessions(&client), 0);
-    for text in ["has passed", "the quorum is 5, and 1 are expected", "Aurora", "1 member"] {
+    for text in
+        [", 03:04 UTC, has passed", "the quorum is 5, and 1 are expected", "Aurora", "1 member"]
+    {
+        asked.says(text);
+    }
+    // What can never change is shown too.
+    for text in [
+        "sealed until it is opened",
+        "by the server, once the window has closed",
+        "Higher?",
+        "sell (−1), buy (+1)",
+        "at most 2, the first one included",
+        "the lower median, weighted by confidence",
+    ] {
         asked.says(text);
     }
     asked.is_silent_on("type=\"password\"");
