@@ -202,6 +202,9 @@ pub struct AgendaItem {
     pub by: StepBy,
     /// A sentence for people, on one line and without the time.
     pub message: String,
+    /// The name of the subject, if the message begins with it: pages set it apart from their own words.
+    #[serde(skip)]
+    pub subject_name: Option<String>,
     /// The session, for an item about a session.
     pub session_id: Option<SessionId>,
     /// The subject, for an item about a subject.

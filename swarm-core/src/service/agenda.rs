@@ -73,11 +73,13 @@ impl Tenant {
                 // It was published without a deadline, or with one that is ahead.
                 true => "the outcome is due, and is recorded once the deadline has passed",
             };
+            let message = format!("{name}, {}: {what}", session.date);
             due.push(AgendaItem {
                 at,
+                subject_name: Some(name),
                 session_id: Some(session.id),
                 subject_id: Some(session.subject_id.clone()),
-                ..AgendaItem::new(AgendaCode::Outcome, format!("{name}, {}: {what}", session.date))
+                ..AgendaItem::new(AgendaCode::Outcome, message)
             });
         }
         Ok(due)
@@ -88,7 +90,7 @@ impl AgendaItem {
     /// An item that an operator does, at no known time.
     fn new(code: AgendaCode, message: impl Into<String>) -> Self {
         let (message, by) = (message.into(), StepBy::Operator);
-        Self { code, at: None, by, message, session_id: None, subject_id: None }
+        Self { code, at: None, by, message, subject_name: None, session_id: None, subject_id: None }
     }
 }
 
@@ -125,11 +127,13 @@ impl Agenda {
                 StepAct::Close => next.at.is_some(),
                 StepAct::Aggregate | StepAct::Publish => true,
             };
+            let name = names.of(&session.subject_id);
             let item = AgendaItem {
                 code: next.act.into(),
                 at: next.at.or(session.window_closes_at.filter(|at| *at <= now)),
                 by: next.by,
-                message: of_session(session, &names.of(&session.subject_id), next, is_ahead),
+                message: of_session(session, &name, next, is_ahead),
+                subject_name: Some(name),
                 session_id: Some(session.id),
                 subject_id: Some(session.subject_id.clone()),
             };
@@ -221,6 +225,7 @@ impl Agenda {
             let item = AgendaItem {
                 at: Some(window.at),
                 by,
+                subject_name: Some(name),
                 subject_id: Some(window.subject_id.clone()),
                 ..AgendaItem::new(AgendaCode::Convene, message)
             };

@@ -17,6 +17,8 @@ use crate::tenants::ServedTenant;
 #[template(path = "console/page.html")]
 pub(crate) struct Page {
     pub(crate) title: String,
+    /// The title on the page, in which names are set apart.
+    pub(crate) heading: Markup,
     pub(crate) lead: Option<Markup>,
     /// Breadcrumbs: paths and names of the pages above this page.
     pub(crate) crumbs: Vec<(String, String)>,
@@ -93,8 +95,16 @@ pub(crate) enum AgendaAct {
 }
 
 impl Page {
+    /// A page whose title is in the words of the console.
     pub(super) fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..Self::default() }
+        let title = title.into();
+        Self { heading: Markup::text(&title), title, ..Self::default() }
+    }
+
+    /// A page whose title begins with a name from outside.
+    pub(super) fn named(name: &str, rest: &str) -> Self {
+        let heading = Markup(format!("{}{}", quoted(name), escape(rest)));
+        Self { heading, title: format!("{name}{rest}"), ..Self::default() }
     }
 
     pub(super) fn with_lead(self, lead: impl Into<String>) -> Self {

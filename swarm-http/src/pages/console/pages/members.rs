@@ -113,7 +113,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     if member.joined_at.is_some() {
         record.push(("Public page", anchor(&links::member(&id), &links::member(&id))));
     }
-    let mut page = Page::new(member_name(&member)).below("/operate/members", "Members");
+    let mut page = Page::named(&member_name(&member), "").below("/operate/members", "Members");
     page.blocks.push(Block::Record(record));
     let parts = [id.as_str()];
     let is_in = |states: &[MemberState]| states.contains(&member.state);

@@ -13,6 +13,7 @@ use super::super::layout::{AgendaAct, AgendaRow, Block, Page, anchor, count, quo
 use crate::desk::Desk;
 use crate::pages::Markup;
 use crate::pages::links::part;
+use crate::pages::markup::escape;
 use crate::response::ApiError;
 
 /// The most rows of each list.
@@ -75,10 +76,10 @@ fn rows(
 
 /// The sentence, with a link to the session, and the expected members that have not filed.
 fn text(item: &AgendaItem, session: Option<&SessionStatus>) -> Markup {
-    let sentence = sentence(&item.message);
+    let sentence = message(item);
     let text = match item.session_id {
-        Some(id) => anchor(&format!("/operate/sessions/{id}"), &sentence),
-        None => quoted(&sentence),
+        Some(id) => Markup(format!("<a href=\"/operate/sessions/{id}\">{sentence}</a>")),
+        None => sentence,
     };
     let missing = session.filter(|_| item.code == AgendaCode::Close).map(|it| &it.missing);
     let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return text };
@@ -87,6 +88,15 @@ fn text(item: &AgendaItem, session: Option<&SessionStatus>) -> Markup {
         names.push(format!("{} more", missing.len() - NAMED));
     }
     Markup(format!("{text}<p class=\"quiet\">Not filed: {}</p>", names.join(", ")))
+}
+
+/// The message as a sentence. A name at its beginning is set apart and stays as it is.
+fn message(item: &AgendaItem) -> Markup {
+    let named = item.subject_name.as_deref();
+    match named.and_then(|name| Some((name, item.message.strip_prefix(name)?))) {
+        Some((name, rest)) => Markup(format!("{}{}", quoted(name), escape(&stopped(rest)))),
+        None => Markup::text(&sentence(&item.message)),
+    }
 }
 
 /// When it is or was due, and how long that is from now.
@@ -144,8 +154,11 @@ fn is_due(context: &ConsoleContext, item: &AgendaItem) -> bool {
 fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    let text: String = first.chain(letters).collect();
-    if text.ends_with('.') { text } else { text + "." }
+    stopped(&first.chain(letters).collect::<String>())
+}
+
+fn stopped(text: &str) -> String {
+    if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }
 
 /// The listed members that are expected and have not filed.

@@ -40,8 +40,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let roster = session.roster.iter().flat_map(|roster| roster.entries()).map(|it| &it.member_id);
     let filed_by = takes.iter().map(|take| take.member_id());
     let people = People::find(tenant, roster.chain(filed_by)).await?;
-    let title = format!("{}, {}", subject.1, session.date);
-    let mut page = Page::new(title).below("/operate/sessions", "Sessions");
+    let rest = format!(", {}", session.date);
+    let mut page = Page::named(&subject.1, &rest).below("/operate/sessions", "Sessions");
     page.blocks.push(stages(context, &session, has_brief));
     page.blocks.push(Block::Record(record(context, &session, &takes, &people)));
     let acts = Acts { context, session: &session, takes: &takes, people: &people, has_brief };

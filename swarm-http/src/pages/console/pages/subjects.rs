@@ -62,7 +62,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let id = SubjectId::parse(context.part(0).to_owned()).map_err(|_| absent)?;
     let subject = context.request.tenant().subject(&id).await?;
     let public = links::subject(&id);
-    let mut page = Page::new(subject_title(&subject)).below("/operate/subjects", "Subjects");
+    let mut page = Page::named(&subject_title(&subject), "").below("/operate/subjects", "Subjects");
     let mut links = format!("<a href=\"{}\">Public page</a>", escape(&public));
     if context.may(&CONVENE) {
         let convene = escape(&format!("/operate/convene?subject={}", part(id.as_str())));
