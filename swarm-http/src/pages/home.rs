@@ -223,7 +223,7 @@ fn open_session(
         subject: subjects.link(&session.subject_id),
         day: times.day(session.date),
         question: question.map(|text| clipped(text.as_str(), MAX_QUESTION)),
-        deadline: stage_text::deadline(&summary, times),
+        deadline: stage_text::deadline_in_row(&summary, times),
         filed,
         people: Named::new(&ids, named, people),
         missing: match stage_text::stage_of(&summary, times) {

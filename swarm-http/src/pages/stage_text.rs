@@ -44,6 +44,12 @@ pub(super) fn deadline(session: &SessionSummary, times: TimeFormatter) -> Markup
     if session.practice { Markup(format!("for practice; {text}")) } else { text }
 }
 
+/// The deadline, of a session whose takes are sealed with that before it: for rows that have no stage.
+pub(super) fn deadline_in_row(session: &SessionSummary, times: TimeFormatter) -> Markup {
+    let text = deadline(session, times);
+    if session.sealed { Markup(format!("sealed; {text}")) } else { text }
+}
+
 fn deadline_text(session: &SessionSummary, times: TimeFormatter) -> Markup {
     let stage = stage_of(session, times);
     let closes = session.window_closes_at.map(|at| (times.time(at), times.left(at)));
@@ -148,6 +154,8 @@ mod tests {
         assert_eq!(brief(&void, times), "published, void");
         let sealed = SessionSummary { sealed: true, ..session(Collecting, ahead) };
         assert_eq!(brief(&sealed, times), "open, sealed, 3\u{a0}h\u{a0}left");
+        assert!(deadline_in_row(&sealed, times).0.starts_with("sealed; closes"));
+        assert!(!deadline_in_row(&session(Collecting, ahead), times).0.contains("sealed"));
         assert!(deadline(&void, times).0.contains("counts for nothing"));
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct SubjectCard {
 impl SubjectCard {
     pub(super) fn new(trend: &SubjectTrend, times: TimeFormatter) -> Self {
         let next = next(trend, times).map(|session| {
-            let deadline = stage_text::deadline(session, times);
+            let deadline = stage_text::deadline_in_row(session, times);
             (links::session(session.id), times.day(session.date), deadline)
         });
         let agreement = trend.latest()[0].and_then(|point| {

@@ -388,6 +388,10 @@ fn sealed_take_is_neither_found_nor_called_none() {
     assert!(!member.contains("No takes yet"), "{member}");
     let news = text(client, "/swarm/since/0");
     assert!(news.contains("1 take filed") && !news.contains("score"), "{news}");
+    for path in ["/", "/swarm/subjects"] {
+        let page = text(client, path);
+        assert!(page.contains("sealed; closes"), "{path}: {page}");
+    }
 }
 
 #[test]
