@@ -62,6 +62,8 @@ struct SubjectPage {
     values: Vec<(Markup, String)>,
     holdings: Option<Holdings>,
     sessions: Vec<SessionRow>,
+    /// Whether a session of the page has the stances of the service.
+    has_service_stances: bool,
     /// The ranking on this subject, if a session has an outcome.
     ranking: Option<String>,
     later: bool,
@@ -175,6 +177,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .last()
             .map(|latest| holdings(latest, request.portion, &subject.id, times)),
         sessions: found.sessions.iter().map(row).collect(),
+        has_service_stances: found.sessions.iter().any(|it| it.declaration.stances.is_none()),
         later: before.is_some(),
         next: found.next_before.map(address),
         record: record(tenant, &subject, request.portion, times).await?,

@@ -292,7 +292,7 @@ fn figures_are_on_the_scale_of_the_session_and_compare_on_that_of_the_service() 
         ("percents", json!({ "stances": percents }), ["yes", "no"]),
         ("service", json!({}), ["bullish", "bullish"]),
     ] {
-        client.convene("2026-11-20", subject);
+        client.operate("/subjects", &json!({ "id": subject, "name": subject })).expect(201);
         let mut draft = declared;
         draft["date"] = json!(DATE);
         draft["subjectId"] = json!(subject);
@@ -315,6 +315,11 @@ fn figures_are_on_the_scale_of_the_session_and_compare_on_that_of_the_service() 
     let first = |sort: &str| {
         let page = client.get(&format!("/swarm/subjects?sort={sort}")).expect(200).text;
         let [percents, service] = ["percents", "service"]
+    // A legend is of the stances that the sessions of the page have.
+    for (subject, has_legend) in [("percents", false), ("service", true)] {
+        let page = client.get(&format!("/swarm/subjects/{subject}")).expect(200).text;
+        assert_eq!(page.contains("class=\"legend\""), has_legend, "{subject}");
+    }
             .map(|subject| page.find(&format!("/swarm/subjects/{subject}\"")).unwrap());
         if percents < service { "percents" } else { "service" }
     };
