@@ -122,7 +122,8 @@ pub(crate) fn first_words(text: &str, room: usize) -> String {
 fn words(text: &str, room: usize) -> String {
     let mut line = String::new();
     let mut is_code = false;
-    for event in Parser::new_ext(&bounded(text), Options::ENABLE_TABLES) {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    for event in Parser::new_ext(&bounded(text), options) {
         match event {
             Event::Start(Tag::CodeBlock(_)) => is_code = true,
             Event::End(TagEnd::CodeBlock) => is_code = false,
@@ -136,7 +137,9 @@ fn words(text: &str, room: usize) -> String {
                 line.push_str(&text);
             }
             // Emphasis may end within a word, so it does not separate words.
-            Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link) => {}
+            Event::End(
+                TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link,
+            ) => {}
             Event::End(TagEnd::TableCell) => separate(&mut line, ", "),
             Event::Start(Tag::Item) | Event::End(TagEnd::List(_)) => separate(&mut line, " · "),
             Event::End(TagEnd::TableHead | TagEnd::TableRow) => separate(&mut line, " · "),
@@ -294,6 +297,7 @@ mod tests {
         let text = "# Why\n\nThe **base\ncase** needs `no` [new](http://a.example) users.";
         assert_eq!(first_words(text, 80), "Why: The base case needs no new users.");
         assert_eq!(first_words(text, 24), "Why: The base case …");
+        assert_eq!(first_words("No ~~doubt~~s.", 80), "No doubts.");
         assert_eq!(first_words("<b>x</b>", 80), "<b>x</b>");
         assert_eq!(first_words("", 80), "");
         let late = format!("{}At last.", "\n".repeat(900));
