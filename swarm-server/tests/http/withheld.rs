@@ -318,6 +318,9 @@ fn erased_texts_are_gone_for_good(backend: &Backend) {
     for take in [1, 3] {
         let restored = client.operate(&format!("/takes/{take}/restore"), &json!({}));
         restored.refused(409, "texts are erased");
+        let page = Visitor::signed_in(client).get(&format!("/operate/takes/{take}")).expect(200);
+        page.says("Its texts were erased, and cannot be restored.");
+        page.is_silent_on("/restore");
         withhold(client, take).refused(409, "take is withheld");
     }
     fixture.sign_log();

@@ -29,9 +29,11 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.blocks.push(Block::Record(record));
     if take.is_sealed() {
         page.text(Markup::text("The take is sealed: its texts can be withheld once it is opened."));
+    } else if take.withheld().is_some_and(|mark| mark.removed.is_some()) {
+        page.text(Markup::text("Its texts were erased, and cannot be restored."));
     } else if take.withheld().is_some() {
         let form = context.form(&RESTORE_TAKE, &[context.part(0)], vec![Field::note()]);
-        let lead = "Write-up and memo address are shown again, unless they were erased.";
+        let lead = "Write-up and memo address are shown again.";
         page.forms("Restore", [form.map(|form| form.with_lead(lead))]);
     } else {
         let note = Field::note().required();
