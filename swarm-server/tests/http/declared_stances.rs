@@ -207,6 +207,9 @@ fn result_is_the_declared_one_and_both_verifiers_follow_it() {
     // (1 + 0.25 × 0.2) ÷ 2, and the loss to ¾.
     assert_eq!((&lin_score["forecast"], &lin_score["loss"]), (&json!(0.525), &json!(0.050625)));
 
+    // The form names the ends of the session's scale.
+    let form = Visitor::signed_in(client).get(&format!("/operate/sessions/{id}")).expect(200);
+    form.says("From 0 (no) to 100 (yes), such as 0.5.");
     let page = client.get(&format!("/swarm/sessions/{id}")).expect(200).text;
     assert!(page.contains(">per &lt;haps&gt;</text>") && page.contains(">62.5</text>"), "{page}");
     assert!(
@@ -312,14 +315,14 @@ fn figures_are_on_the_scale_of_the_session_and_compare_on_that_of_the_service() 
         (&json!(50), &json!(100)),
         "{row}"
     );
-    let first = |sort: &str| {
-        let page = client.get(&format!("/swarm/subjects?sort={sort}")).expect(200).text;
-        let [percents, service] = ["percents", "service"]
     // A legend is of the stances that the sessions of the page have.
     for (subject, has_legend) in [("percents", false), ("service", true)] {
         let page = client.get(&format!("/swarm/subjects/{subject}")).expect(200).text;
         assert_eq!(page.contains("class=\"legend\""), has_legend, "{subject}");
     }
+    let first = |sort: &str| {
+        let page = client.get(&format!("/swarm/subjects?sort={sort}")).expect(200).text;
+        let [percents, service] = ["percents", "service"]
             .map(|subject| page.find(&format!("/swarm/subjects/{subject}\"")).unwrap());
         if percents < service { "percents" } else { "service" }
     };

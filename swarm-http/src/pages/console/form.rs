@@ -241,6 +241,8 @@ pub(crate) struct Field {
     pub(crate) value: String,
     pub(crate) hint: Option<String>,
     pub(crate) is_required: bool,
+    /// Whether some act of the form needs it.
+    pub(crate) is_needed: bool,
     /// Values, labels, and whether they are chosen.
     pub(crate) options: Vec<(String, String, bool)>,
     /// Values to pick from, with labels, of a field whose value is typed.
@@ -300,6 +302,7 @@ impl Field {
             value: String::new(),
             hint: None,
             is_required: false,
+            is_needed: false,
             options: Vec::new(),
             suggestions: Vec::new(),
             chooser: None,
@@ -374,6 +377,16 @@ impl Field {
 
     pub(super) fn required(self) -> Self {
         Self { is_required: true, ..self }
+    }
+
+    /// Needed by an act of the form, but not by all: the browser sends it empty too.
+    pub(super) fn needed(self) -> Self {
+        Self { is_needed: true, ..self }
+    }
+
+    /// Whether the label says that it may be left empty.
+    pub(crate) fn is_optional(&self) -> bool {
+        !self.is_required && !self.is_needed && self.kind != Kind::Choice
     }
 
     /// With values to pick from, and their labels.

@@ -3,7 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use swarm_core::domain::{Outcome, RosterEntry, Session};
+use swarm_core::domain::{Outcome, RankedStance, RosterEntry, Session};
+use swarm_core::json;
 use swarm_core::rules::{PublicTake, SessionStep, Stage, SteppedSession};
 
 use super::super::acts::{
@@ -177,7 +178,11 @@ impl Acts<'_> {
         for button in primary.iter_mut().flat_map(|panel| panel.buttons.first_mut()) {
             button.is_primary = true;
         }
-        let panels = self.context.panels(primary, others);
+        let mut panels = self.context.panels(primary, others);
+        if self.facts().admitted().into_iter().any(|step| step == SessionStep::Void) {
+            let hint = "For whichever act you send. To void the session takes one.";
+            panels.note = panels.note.needed().with_hint(hint);
+        }
         if panels.has_acts() {
             page.blocks.push(Block::Panels(Box::new(panels)));
         }
@@ -268,7 +273,7 @@ impl Acts<'_> {
             SessionStep::Question => question_fields(session),
             SessionStep::Deadline => {
                 let now = session.window_closes_at.map(typed_time).unwrap_or_default();
-                vec![Field::time("windowClosesAt", "New deadline, UTC").with_value(now)]
+                vec![Field::time("windowClosesAt", "New deadline, UTC").needed().with_value(now)]
             }
             SessionStep::Quorum => {
                 let quorum = session.quorum.map(|it| it.to_string()).unwrap_or_default();
@@ -347,9 +352,16 @@ fn outcome_fields(session: &Session) -> Vec<Field> {
     let recorded = session.outcome.as_ref();
     let value = recorded.and_then(|outcome| outcome.value).map(|value| value.get().to_string());
     let source = recorded.and_then(|outcome| outcome.source.as_ref());
+    let stances = session.declaration.scale().stances();
+    let end = |stance: Option<&RankedStance>| {
+        let stance =
+            stance.map(|stance| format!("{} ({})", json::write(&stance.rank), stance.name));
+        stance.unwrap_or_default()
+    };
+    let (lowest, highest) = (end(stances.first()), end(stances.last()));
     vec![
-        Field::text("value", "Outcome").with_value(value.unwrap_or_default()).with_hint(
-            "From -2 (bearish) to 2 (bullish), such as 0.5. Annulled: nothing is scored.",
+        Field::text("value", "Outcome").needed().with_value(value.unwrap_or_default()).with_hint(
+            format!("From {lowest} to {highest}, such as 0.5. Annulled: nothing is scored."),
         ),
         Field::text("source", "Where it was read")
             .with_value(source.map_or("", |source| source.as_str())),
