@@ -95,7 +95,7 @@ problems! {
     PolicyForbids = 403 "policy-forbids" Everyone, "A rule of this desk forbids the take: the body says which.";
     NotForRole = 403 "not-for-role" Operators says "not allowed for this role", "Send the token of an operator whose role allows this.";
     PlainHttp = 403 "plain-http" Operators, "Open the console over HTTPS, or on the machine itself at localhost.";
-    CrossSite = 403 "cross-site" Operators, "Send the form from the console's own page.";
+    CrossSite = 403 "cross-site" Operators, "Send it from a page of this service, or with a token.";
     NoSession = 404 "no-session" Everyone says "no session for date/subject", "Take date and subjectId from /api/swarm/open-sessions.";
     NoOutcome = 404 "no-outcome" Everyone says "no outcome", "No outcome of the session counts: wait until an operator records one.";
     NotFound = 404 "not-found" Everyone, "Check the id; the lists contain the existing ones.";

@@ -44,8 +44,8 @@ pub enum RequestError {
     /// The console was requested over plain HTTP from another machine.
     #[error("the console needs https")]
     PlainHttp,
-    /// A form of the console comes from another site.
-    #[error("form of another site")]
+    /// A change of somebody who is signed on, or a form of the console, comes from a page of another site.
+    #[error("request of another site")]
     CrossSite,
     /// A form of the console was sent without a sign-in.
     #[error("signed out")]

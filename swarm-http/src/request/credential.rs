@@ -151,6 +151,16 @@ impl Credential {
             _ => None,
         }
     }
+
+    /// Whether it is what the program around the service has recognised, and not a token that the sender has put into a header. That
+    /// may be a cookie, which a browser sends with requests of any page.
+    pub(crate) fn is_signed_on(&self, headers: &HeaderMap) -> bool {
+        match self {
+            Self::Member(_) => true,
+            Self::Operator(_) => !headers.contains_key(ADMIN_TOKEN),
+            _ => false,
+        }
+    }
 }
 
 /// Rejects a caller without the required credential or role, before the rest of the request is read.

@@ -34,6 +34,7 @@ use super::origin::Origin;
 use super::receipt::{ReceiptRequest, with_receipt};
 use super::reception::{MemoryGate, read_body};
 use super::route::{AsyncHandler, Handler, Route, Work};
+use super::same_origin::is_change_of_other_site;
 use super::table::{Endpoint, RouteMatch};
 
 /// Answers a request at an endpoint.
@@ -291,6 +292,9 @@ where
             return Ok(error.into_answer().with_hint(credential::hint(route.access, &headers)));
         }
     };
+    if credential.is_signed_on(&headers) && is_change_of_other_site(&method, &headers, &origin) {
+        return Err(RequestError::CrossSite.into());
+    }
     let dry_run =
         if route.is_operators_change() { DryRun::of_query(&query, &served)? } else { None };
     let is_dry_run = dry_run.is_some();

@@ -21,6 +21,7 @@ pub(crate) mod portion;
 mod receipt;
 mod reception;
 pub(crate) mod route;
+pub(crate) mod same_origin;
 pub(crate) mod scheme;
 mod service;
 pub(crate) mod table;

@@ -14,7 +14,8 @@ use super::SignOnUnavailable;
 #[async_trait]
 pub trait MemberSignOn: Send + Sync + 'static {
     /// The member of this tenant whom the program around has authenticated: by an extension, or by a header that a gateway sets.
-    /// Nothing in the request may count that a client can send by itself. A bearer token beside it does not count. With `Ok(None)`, the
+    /// Nothing in the request may count that a client can send by itself. A cookie may: what a browser changes for a page of another
+    /// origin is a 403. A bearer token beside it does not count. With `Ok(None)`, the
     /// bearer token of the request counts, as without this hook.
     ///
     /// # Errors

@@ -19,7 +19,8 @@ pub(crate) const ADMIN_TOKEN: &str = "x-admin-token";
 pub trait Operators: Send + Sync + 'static {
     /// The operator whom the program around the [`service`](crate::service) has authenticated, if there is one: by a header
     /// that a gateway sets, or by an extension. This operator is signed into the console too, without a token. Nothing in
-    /// the request may count that a client can send by itself: whoever sets a header must remove it from requests first.
+    /// the request may count that a client can send by itself: whoever sets a header must remove it from requests first. A cookie
+    /// may count: a change that a browser sends for a page of another origin is a 403.
     ///
     /// # Errors
     /// [`SignOnUnavailable`] if it cannot be determined now, which is answered with 503.

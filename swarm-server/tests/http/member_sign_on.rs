@@ -141,6 +141,23 @@ async fn member_of_the_sign_on_needs_no_token() {
 }
 
 #[tokio::test]
+async fn page_of_another_site_files_nothing_in_the_name_of_a_member() {
+    let desk = Desk::new().await;
+    let status = async |site: &'static str| {
+        let mut request = Request::post("http://acme.example/api/swarm/submit")
+            .header("content-type", "application/json")
+            .header("sec-fetch-site", site)
+            .body(desk.take())
+            .unwrap();
+        request.extensions_mut().insert(SignedOn("ada"));
+        desk.service.clone().call(request).await.unwrap().status()
+    };
+    assert_eq!(status("cross-site").await, StatusCode::FORBIDDEN);
+    assert_eq!(status("same-site").await, StatusCode::FORBIDDEN);
+    assert_eq!(status("same-origin").await, StatusCode::CREATED);
+}
+
+#[tokio::test]
 async fn outage_of_the_sign_on_is_a_503_where_a_member_is_asked_for() {
     let desk = Desk::new().await;
     desk.sign_on.0.store(true, Ordering::Relaxed);

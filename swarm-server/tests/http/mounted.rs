@@ -201,6 +201,31 @@ fn operators_can_be_admitted_by_another_credential() {
     put(&[("x-user", "ada")]).expect(201);
 }
 
+/// What a browser sends for a form without fields on a page of another site. A gateway recognises its cookie.
+#[test]
+fn page_of_another_site_changes_nothing_in_the_name_of_an_operator() {
+    let config = TenantConfig::new(TenantId::parse("default").unwrap(), Gateway);
+    let server = Server::of(Site::single(services(&MemoryStore::new()), config));
+    let client: Client = server.client();
+    let by = |sent: &[(&'static str, &'static str)]| [&[("x-user", "ada")], sent].concat();
+    let subject = json!({ "id": "aurora", "name": "Aurora" }).to_string();
+    client.post("/api/swarm/admin/subjects", &by(&[]), &subject).expect(201);
+    let session = json!({ "date": "2026-11-21", "subjectId": "aurora" }).to_string();
+    client.post("/api/swarm/admin/sessions", &by(&[]), &session).expect(201);
+    let withdraw = "/api/swarm/admin/sessions/1/withdraw";
+    for forged in [
+        &[("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")][..],
+        &[("sec-fetch-site", "same-site")],
+        &[("origin", "https://evil.example")],
+        &[("origin", "null")],
+    ] {
+        client.post(withdraw, &by(forged), "").unread(403, "request of another site");
+        client.post("/api/ic/admin/briefs", &by(forged), "").unread(403, "request of another site");
+        client.send("GET", "/api/swarm/admin/applications", &by(forged), b"").expect(200);
+    }
+    client.post(withdraw, &by(&[("sec-fetch-site", "same-origin")]), "").expect(200);
+}
+
 #[test]
 fn operators_cannot_share_a_token() {
     let (ada, token) = (Actor::operator("ada").unwrap(), AdminTokenHash::of(ADMIN.as_bytes()));

@@ -121,6 +121,7 @@ fn common(route: &Route) -> Vec<Problem> {
     problems.extend(credential);
     problems.extend(credential.map(|_| Problem::TooManyAttempts));
     problems.extend(route.access.role().map(|_| Problem::SignOnUnavailable));
+    problems.extend(route.is_operators_change().then_some(Problem::CrossSite));
     // Every role may do what a reader may.
     let needs_more = route.access.role().is_some_and(|role| role > Role::Reader);
     problems.extend(needs_more.then_some(Problem::NotForRole));

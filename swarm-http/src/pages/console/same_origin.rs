@@ -1,18 +1,18 @@
 //! Checks that a form or a navigation comes from a page of the console itself.
 
 use http::HeaderMap;
-use http::header::{ORIGIN, REFERER};
+use http::header::REFERER;
 
 use crate::request::origin::Origin;
+use crate::request::same_origin::{FETCH_SITE, is_from_origin, is_from_site};
 use crate::tenants::{BasePath, single_header};
 
 /// `Sec-Fetch-Site` must be `same-origin`; where a browser does not send it, `Origin` must be the origin in use.
 pub(super) fn is_same_origin(headers: &HeaderMap, origin: &Origin) -> bool {
-    const SITE: &str = "sec-fetch-site";
-    if headers.contains_key(SITE) {
-        return single_header(headers, SITE).is_some_and(|site| site == "same-origin");
+    match headers.contains_key(FETCH_SITE) {
+        true => is_from_site(headers, "same-origin"),
+        false => is_from_origin(headers, origin),
     }
-    single_header(headers, ORIGIN).is_some_and(|sent| sent.as_bytes() == origin.url().as_bytes())
 }
 
 /// Whether a browser shows the answer because a link or form of this origin led to it. No page of another site has
@@ -22,8 +22,8 @@ pub(super) fn is_own_navigation(headers: &HeaderMap, origin: &Origin, base: &Bas
     let is = |name: &str, wanted: &str| {
         single_header(headers, name).is_some_and(|value| value == wanted)
     };
-    if headers.contains_key("sec-fetch-site") {
-        return is("sec-fetch-site", "same-origin")
+    if headers.contains_key(FETCH_SITE) {
+        return is_from_site(headers, "same-origin")
             && is("sec-fetch-mode", "navigate")
             && is("sec-fetch-dest", "document");
     }
