@@ -189,9 +189,10 @@ impl Backend for PostgresBackend {
     }
 
     async fn remove(&self, tenant: &TenantId) -> Result<()> {
-        crate::transfer::remove(&self.database, tenant)
-            .await
-            .map_err(|failure| failure.of("remove"))
+        let removed = crate::transfer::remove(&self.database, tenant).await;
+        removed.map_err(|failure| failure.of("remove"))?;
+        self.tenants.lock().unwrap_or_else(PoisonError::into_inner).remove(tenant);
+        Ok(())
     }
 
     async fn changes(&self) -> Result<Changes> {

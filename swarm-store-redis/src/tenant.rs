@@ -114,6 +114,7 @@ impl OpenTenants {
             let unlink = redis::cmd("UNLINK").arg(names).to_owned();
             self.client.query::<()>(OP, &unlink).await?;
         }
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).remove(tenant);
         Ok(())
     }
 }

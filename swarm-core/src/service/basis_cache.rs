@@ -17,7 +17,7 @@ use crate::domain::{
     Day, Member, MemberId, Revision, SessionId, SessionTerms, SubjectId, Take, TenantId, Timestamp,
     TokenHash,
 };
-use crate::store::{Basis, BasisQuery, Caller, Versioned};
+use crate::store::{Basis, BasisQuery, Caller, LogIdentity, Versioned};
 
 /// The maximum number of sessions for which the latest revision of a member is cached.
 const MAX_SESSIONS_PER_MEMBER: usize = 8;
@@ -55,8 +55,8 @@ enum CallerKey {
 type SessionKey = (TenantId, Day, SubjectId);
 
 struct CachedMember {
-    /// The number of the log when the facts were loaded.
-    log: u64,
+    /// The log from which the facts were loaded.
+    log: LogIdentity,
     member: Versioned<Member>,
     /// Its latest revision in each session, ordered by last use. In a session that is not listed,
     /// it is assumed to have no take.
@@ -64,8 +64,8 @@ struct CachedMember {
 }
 
 struct CachedSession {
-    /// The number of the log when the facts were loaded.
-    log: u64,
+    /// The log from which the facts were loaded.
+    log: LogIdentity,
     terms: Versioned<SessionTerms>,
     /// The latest known time of the store.
     now: Timestamp,
@@ -94,7 +94,7 @@ impl BasisCache {
 
     /// The cached facts, which may be out of date. They never contain a used nonce. Facts from
     /// another log are ignored, because there the same versions may stand for other facts.
-    pub(super) fn recall(&self, query: &BasisQuery<'_>, log: u64) -> Option<Basis> {
+    pub(super) fn recall(&self, query: &BasisQuery<'_>, log: LogIdentity) -> Option<Basis> {
         self.edit(|facts| {
             let session = facts.sessions.get(&self.session_key(query))?;
             let (now, session) =
@@ -107,7 +107,7 @@ impl BasisCache {
     }
 
     /// Caches facts that were loaded from this log or a later one.
-    pub(super) fn loaded(&self, query: &BasisQuery<'_>, log: u64, basis: &Basis) {
+    pub(super) fn loaded(&self, query: &BasisQuery<'_>, log: LogIdentity, basis: &Basis) {
         self.edit(|facts| {
             let (member_key, session_key) = (self.member_key(query), self.session_key(query));
             match &basis.session {

@@ -17,8 +17,8 @@ use crate::rules::{
     RosterNotice, Submission, Warning,
 };
 use crate::store::{
-    self, Basis, BasisQuery, Caller, Filed, Filing, MemberTake, MemberTakeQuery, Records,
-    SessionQuery, StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
+    self, Basis, BasisQuery, Caller, Filed, Filing, LogIdentity, MemberTake, MemberTakeQuery,
+    Records, SessionQuery, StoreError, TakeContext, TakeMarks, TakeQuery, Versioned,
 };
 
 /// Number of rows of the log that the first read for the newest takes reads. Each further read reads twice as many.
@@ -312,10 +312,10 @@ impl Tenant {
         Ok(basis)
     }
 
-    /// The number of the log that cached facts must belong to; `None` when caching is off.
-    async fn log_of_cache(&self) -> Result<Option<u64>, StoreError> {
+    /// The log that cached facts must belong to; `None` when caching is off.
+    async fn log_of_cache(&self) -> Result<Option<LogIdentity>, StoreError> {
         match self.cache.is_enabled() {
-            true => Ok(Some(self.store.seen_log().log)),
+            true => Ok(Some(self.store.log_identity())),
             false => Ok(None),
         }
     }

@@ -52,7 +52,7 @@ pub use outbox::{MessageQuery, Queued};
 pub use read_only::ReadOnly;
 pub use record_layer::{Countable, Dump, Records, Restore, Store, TABLES};
 pub(crate) use reply::reply;
-pub use seen::{Changing, LogPosition, SeenLog, SeenLogs};
+pub use seen::{Changing, LogIdentity, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Aggregated, Saved, SessionList, SessionQuery, SummaryQuery};
 pub use takes::{
     BasisQuery, Caller, Filed, MemberTake, MemberTakeQuery, Revisions, SessionAuthors,

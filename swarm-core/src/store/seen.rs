@@ -1,7 +1,7 @@
 //! The log positions that a process has seen, to detect a store that lost data.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::backend::CommitId;
@@ -26,20 +26,50 @@ impl Default for LogPosition {
     }
 }
 
+/// Distinguishes the logs that a process sees under the name of one tenant: those that begin when an operator accepts the store, and
+/// the one that begins after the tenant was removed. Versions of records and numbers of entries begin again in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LogIdentity {
+    /// The number of the [`SeenLog`].
+    seen: u64,
+    /// The number of the log.
+    log: u64,
+}
+
 /// The position that a process has seen of one tenant's log. Its commits must continue from there,
 /// so that a store that was wiped, restored from a backup or failed over does not silently lose
 /// records (API.md, 11.4).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SeenLog {
+    /// No other in this process has it.
+    number: u64,
     position: Mutex<LogPosition>,
     is_blocked: AtomicBool,
     has_changed: AtomicBool,
 }
 
+impl Default for SeenLog {
+    /// What a process has seen of a log that it has not looked at yet.
+    fn default() -> Self {
+        Self::at(LogPosition::default())
+    }
+}
+
 impl SeenLog {
     /// What a process has seen that has seen this position.
     pub(super) fn at(position: LogPosition) -> Self {
-        Self { position: Mutex::new(position), ..Self::default() }
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self {
+            number: LAST.fetch_add(1, Ordering::Relaxed) + 1,
+            position: Mutex::new(position),
+            is_blocked: AtomicBool::default(),
+            has_changed: AtomicBool::default(),
+        }
+    }
+
+    /// Returns which log this is.
+    pub fn identity(&self) -> LogIdentity {
+        LogIdentity { seen: self.number, log: self.lock().log }
     }
 
     /// Returns the last position seen.
@@ -112,6 +142,11 @@ impl SeenLogs {
     /// Returns the log of this tenant.
     pub fn of(&self, tenant: &TenantId) -> Arc<SeenLog> {
         Arc::clone(self.lock().entry(tenant.clone()).or_default())
+    }
+
+    /// Forgets a tenant. Handles that were opened before keep what they have seen.
+    pub fn forget(&self, tenant: &TenantId) {
+        self.lock().remove(tenant);
     }
 
     /// Returns the tenants with commits since the last call.

@@ -14,6 +14,7 @@ mod following;
 mod hooks;
 mod log_entries;
 mod mutants;
+mod removed_tenants;
 mod schedule;
 mod signed_log;
 mod simulation;

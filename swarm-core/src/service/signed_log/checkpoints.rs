@@ -142,6 +142,15 @@ pub trait CheckpointMemory: Send + Sync + 'static {
     /// # Errors
     /// An I/O error when the checkpoint cannot be written. The next checkpoint is written again.
     fn remember(&self, origin: &str, last: &LastSigned) -> std::io::Result<()>;
+
+    /// Forgets the checkpoint, for [`SignedLog::forget_checkpoint`](super::SignedLog::forget_checkpoint). The default is for a memory
+    /// that cannot: it is an error of the kind [`Unsupported`](std::io::ErrorKind::Unsupported).
+    ///
+    /// # Errors
+    /// An I/O error when the checkpoint stays.
+    fn forget(&self, _origin: &str) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// Remembers nothing: for a store that does not outlive the process.
@@ -151,6 +160,10 @@ impl CheckpointMemory for () {
     }
 
     fn remember(&self, _: &str, _: &LastSigned) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn forget(&self, _: &str) -> std::io::Result<()> {
         Ok(())
     }
 }

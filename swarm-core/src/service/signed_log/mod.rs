@@ -119,6 +119,17 @@ impl SignedLog {
         if log <= 1 { self.origin.to_string() } else { format!("{}/{log}", self.origin) }
     }
 
+    /// Forgets the checkpoint that is remembered outside of the store, of a tenant that was
+    /// [removed](crate::store::Store::remove). Otherwise a log of the same name went back, until an operator
+    /// [accepts the store](Self::accept_store). Do it only where nobody relies on the old log: the new one is signed under the same name
+    /// with the same key, so that to witnesses and readers it contradicts what they have seen.
+    ///
+    /// # Errors
+    /// An I/O error when the memory keeps the checkpoint, or cannot forget.
+    pub fn forget_checkpoint(&self) -> std::io::Result<()> {
+        self.signer.memory.forget(&self.origin)
+    }
+
     /// Returns whether the last checkpoint was signed by another key than this server's, when it was last
     /// looked at.
     pub fn is_foreign(&self) -> bool {

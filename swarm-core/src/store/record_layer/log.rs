@@ -15,7 +15,9 @@ use crate::store::backend::{
     Body, Check, Entries, Entry, Kind, PartSet, Parts, Query, Range, Reference, Row, Term, Value,
     Write,
 };
-use crate::store::{Act, LogPosition, Result, Saved, TreeChange, TreeState, time_of_commit};
+use crate::store::{
+    Act, LogIdentity, LogPosition, Result, Saved, TreeChange, TreeState, time_of_commit,
+};
 
 /// The log. Entries are appended by the commits that they describe: one for each [`Act`] that a change carries, and one for each take, of
 /// either interface. The entry of a take is a reference to it; that of an act is what [`Act::entry`] makes of the id and the time of the
@@ -59,6 +61,11 @@ impl Records {
     /// The position that this process has seen, from which commits must continue.
     pub fn seen_log(&self) -> LogPosition {
         self.seen.position()
+    }
+
+    /// Returns which log this handle reads and writes.
+    pub fn log_identity(&self) -> LogIdentity {
+        self.seen.identity()
     }
 
     /// Returns the error of a commit now, if it would be refused: because the clock is too far behind the log, or because the

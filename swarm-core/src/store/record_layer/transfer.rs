@@ -48,10 +48,22 @@ impl Store {
     }
 
     /// Removes everything of a tenant: its records, its log and its members' names. There is no way back but a dump. Serve it no more
-    /// before: what is committed meanwhile may stay. A process that has served the tenant takes no writes under its name until an operator
-    /// accepts the store, because the log went back. After an error a part may be left, and another call removes the rest.
+    /// before: what is committed meanwhile may stay. After an error a part may be left, and another call removes the rest.
+    ///
+    /// This process [forgets](Self::forget) the tenant. A tenant of the same name begins another log, with a handle that is opened after
+    /// this call. To a handle from before, and to another process that has seen the tenant, its log went back: they commit nothing
+    /// under the name, and such a process is not [ready](Self::ready), until it forgets the tenant too, or is started again.
     pub async fn remove(&self, tenant: &TenantId) -> Result<()> {
-        self.backend.remove(tenant).await
+        self.backend.remove(tenant).await?;
+        self.forget(tenant);
+        Ok(())
+    }
+
+    /// Makes this process forget what it has seen of a tenant's log, for one that another process has [removed](Self::remove). Drop the
+    /// tenant's handles before. Nothing in the store changes. A tenant that is there is seen again from where its log is then, so this
+    /// process does not notice that the log went back before.
+    pub fn forget(&self, tenant: &TenantId) {
+        self.seen.forget(tenant);
     }
 }
 

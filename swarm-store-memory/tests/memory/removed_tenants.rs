@@ -1,0 +1,122 @@
+//! Tenants that are removed, and others of their names that come later.
+#![allow(clippy::unwrap_used, reason = "a test panics")]
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use swarm_core::domain::{
+    Actor, Attribution, Contact, Day, Enrolment, Name, Session, SessionDraft, Subject,
+};
+use swarm_core::proof::log_key::ServerSecret;
+use swarm_core::service::signed_log::{CheckpointMemory, LastSigned, LogSigner, Signing};
+use swarm_core::store::{Caller, Store, StoreErrorKind};
+use swarm_core::{Error, Refusal, Swarm, SystemEntropy, Tenant, TenantId};
+use swarm_store_memory::MemoryStore;
+use swarm_testing::Author;
+
+fn id() -> TenantId {
+    TenantId::parse("acme").unwrap()
+}
+
+/// Makes a member with the key of this author, and a session.
+async fn set_up(desk: &Tenant, author: &Author) -> Result<Arc<Session>, Error> {
+    let (name, contact) = (Name::parse("Ada").unwrap(), Contact::parse("ada").unwrap());
+    let member = Enrolment::new("ada".parse().unwrap(), name, contact, author.key());
+    desk.enrol(&member, &Actor::OPERATOR).await?;
+    let subject = Subject::new("aurora".parse().unwrap(), "Aurora");
+    let _ = desk.put_subject(&subject, &Actor::OPERATOR).await?;
+    let draft = SessionDraft::new(Day::parse("2026-11-21").unwrap(), subject.id);
+    desk.convene(&draft, &Attribution::from(Actor::OPERATOR)).await
+}
+
+#[tokio::test]
+async fn tenant_of_a_removed_name_begins_another_log() {
+    let store: Store = MemoryStore::new().into();
+    let swarm = Swarm::new(store.clone(), SystemEntropy);
+    let (acme, ada) = (swarm.tenant(&id()), Author::named("ada"));
+    set_up(&acme, &ada).await.unwrap();
+    store.remove(&id()).await.unwrap();
+    store.ready().await.unwrap();
+    assert!(store.tenants().await.unwrap().is_empty());
+
+    // A handle from before would mix both.
+    let refused = set_up(&acme, &ada).await.unwrap_err();
+    let Error::Store(refused) = refused else { panic!("{refused}") };
+    assert_eq!(refused.kind(), StoreErrorKind::WentBack);
+    store.ready().await.unwrap();
+    let later = swarm.tenant(&id());
+    set_up(&later, &ada).await.unwrap();
+    store.ready().await.unwrap();
+    assert_eq!(later.log_position().await.unwrap().log, 1);
+}
+
+#[tokio::test]
+async fn other_process_is_not_ready_until_it_forgets_the_tenant() {
+    let store: Store = MemoryStore::new().into();
+    let other = store.opened_again();
+    let ada = Author::named("ada");
+    set_up(&Swarm::new(store.clone(), SystemEntropy).tenant(&id()), &ada).await.unwrap();
+    let served = Swarm::new(other.clone(), SystemEntropy).tenant(&id());
+    served.log_position().await.unwrap();
+    store.remove(&id()).await.unwrap();
+    assert_eq!(other.ready().await.unwrap_err().kind(), StoreErrorKind::WentBack);
+    other.forget(&id());
+    other.ready().await.unwrap();
+    set_up(&Swarm::new(other.clone(), SystemEntropy).tenant(&id()), &ada).await.unwrap();
+}
+
+/// The member of the later tenant has the same id and version, but another key.
+#[tokio::test]
+async fn cached_facts_of_a_removed_tenant_do_not_count() {
+    let store: Store = MemoryStore::new().into();
+    let swarm = Swarm::new(store.clone(), SystemEntropy).with_basis_cache();
+    let (ada, other) = (Author::named("ada"), Author::named("other"));
+    let acme = swarm.tenant(&id());
+    let session = set_up(&acme, &ada).await.unwrap();
+    let caller = Caller::Authenticated(&ada.id);
+    acme.submit(caller, &ada.submission(&session, "1")).await.unwrap();
+    store.remove(&id()).await.unwrap();
+    let later = swarm.tenant(&id());
+    let session = set_up(&later, &other).await.unwrap();
+    let refused = later.submit(caller, &ada.submission(&session, "2")).await.unwrap_err();
+    let Error::Refused(refused) = refused else { panic!("{refused}") };
+    assert_eq!(refused.reason, Refusal::BadSignature);
+}
+
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<HashMap<String, LastSigned>>>);
+
+impl CheckpointMemory for Memory {
+    fn last(&self, origin: &str) -> io::Result<Option<LastSigned>> {
+        Ok(self.0.lock().unwrap().get(origin).cloned())
+    }
+
+    fn remember(&self, origin: &str, last: &LastSigned) -> io::Result<()> {
+        self.0.lock().unwrap().insert(origin.to_owned(), last.clone());
+        Ok(())
+    }
+
+    fn forget(&self, origin: &str) -> io::Result<()> {
+        self.0.lock().unwrap().remove(origin);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn checkpoint_of_a_removed_tenant_is_forgotten_on_demand() {
+    let store: Store = MemoryStore::new().into();
+    let swarm = Swarm::new(store.clone(), SystemEntropy);
+    let signer = LogSigner::new(ServerSecret::new([1; 32]), Memory::default());
+    let (acme, ada) = (swarm.tenant(&id()), Author::named("ada"));
+    set_up(&acme, &ada).await.unwrap();
+    let log = acme.signed_log("acme.example", &signer).unwrap();
+    assert!(matches!(log.sign().await.unwrap(), Signing::Signed(_)));
+    store.remove(&id()).await.unwrap();
+    log.forget_checkpoint().unwrap();
+    let later = swarm.tenant(&id());
+    set_up(&later, &ada).await.unwrap();
+    let log = later.signed_log("acme.example", &signer).unwrap();
+    assert!(matches!(log.sign().await.unwrap(), Signing::Signed(_)));
+    store.ready().await.unwrap();
+}
