@@ -1,15 +1,30 @@
 //! Delivery of queued mail.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use async_trait::async_trait;
-use swarm_core::Mailer;
-use swarm_core::domain::MessageId;
+use swarm_core::domain::{Mail, MessageId};
+use swarm_core::rules::Attempt;
 use swarm_core::service::Reminded;
+use swarm_core::{Mailer, TenantId};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use crate::directory::MaintainedTenant;
 use crate::job::{Job, Next, report};
 
+/// How long an attempt may take. Its outcome is saved before the lease of the message expires
+/// ([`LEASE_MILLIS`](swarm_core::rules::LEASE_MILLIS)).
+const PATIENCE: Duration = Duration::from_secs(110);
+
 /// Sends the queued messages through the mailer that the function returns for a tenant. If it returns none, they stay
 /// queued.
+///
+/// An attempt in which the mailer panics, or that takes longer than 110 seconds, has failed, and is repeated later. A round makes one
+/// attempt after another, and [`Maintenance::run_until`](crate::Maintenance::run_until) waits for its end, so let the mailer give up
+/// sooner.
 #[derive(Clone, Debug)]
 pub struct DeliverMail<F>(pub F);
 
@@ -22,10 +37,34 @@ where
     async fn round(&mut self, tenant: &T) -> Next {
         match (self.0)(tenant) {
             Some(mailer) => {
-                report(tenant, "messages sent", tenant.tenant().deliver(&*mailer).await)
+                let mailer = Isolated { mailer: mailer.into(), tenant: tenant.id().clone() };
+                report(tenant, "messages sent", tenant.tenant().deliver(&mailer).await)
             }
             None => Next::Changed,
         }
+    }
+}
+
+/// A mailer whose attempts are tasks, so that one that panics or hangs stops neither the round nor other jobs.
+struct Isolated {
+    mailer: Arc<dyn Mailer>,
+    tenant: TenantId,
+}
+
+#[async_trait]
+impl Mailer for Isolated {
+    async fn send(&self, mail: &Mail) -> Attempt {
+        let (mailer, mail) = (Arc::clone(&self.mailer), mail.clone());
+        // When it is dropped, so is the attempt.
+        let mut attempts = JoinSet::new();
+        attempts.spawn(async move { mailer.send(&mail).await }.in_current_span());
+        let fault = match timeout(PATIENCE, attempts.join_next()).await {
+            Ok(Some(Ok(attempt))) => return attempt,
+            Ok(_) => "the mailer panicked",
+            Err(_) => "the mailer took too long",
+        };
+        tracing::error!(tenant = %self.tenant, error = fault, "message not sent");
+        Attempt::Failed(fault.to_owned())
     }
 }
 

@@ -1,19 +1,22 @@
 //! The background work of a list of tenants: added, removed, stopped, by the clock of a test.
 
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 use std::future::pending;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use swarm_core::domain::{Actor, Attribution, Digest, Quotas, SessionState, Subject};
+use swarm_core::domain::{
+    Actor, Attribution, Contact, Digest, Mail, MailState, Quotas, SessionState, Subject,
+};
 use swarm_core::proof::log_key::ServerSecret;
+use swarm_core::rules::Attempt;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, TimestampAuthority};
 use swarm_core::store::async_trait;
-use swarm_core::{Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
+use swarm_core::{Mailer, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{
-    ClockCheck, Job, ListedTenant, MaintainedTenant, Maintenance, Next, TenantList,
+    ClockCheck, DeliverMail, Job, ListedTenant, MaintainedTenant, Maintenance, Next, TenantList,
     TimestampCheckpoints,
 };
 use swarm_store_memory::MemoryStore;
@@ -113,6 +116,49 @@ async fn scheduled_work_runs_by_the_clock_of_a_test() {
         assert_eq!((left == 0, clocks.warning().is_none()), (expires, expires));
         running.abort();
     }
+}
+
+/// A mailer that fails as programs do for mail to some addresses, and sends all other mail.
+struct Faulty;
+
+#[async_trait]
+impl Mailer for Faulty {
+    async fn send(&self, mail: &Mail) -> Attempt {
+        match mail.to.as_str() {
+            "panic@example.org" => panic!("a defect of the mailer"),
+            "hang@example.org" => pending().await,
+            _ => Attempt::Sent,
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn mailer_that_panics_or_hangs_stops_neither_other_mail_nor_other_jobs() {
+    let tenant = Swarm::new(MemoryStore::new(), SystemEntropy).tenant(&tenant_id("acme"));
+    for name in ["panic", "hang", "ada"] {
+        let contact = Contact::parse(format!("{name}@example.org")).unwrap();
+        tenant.test_mail(&contact, "https://acme.example", &Actor::OPERATOR).await.unwrap();
+    }
+    let directory = Arc::new(TenantList::from_iter([ListedTenant::new(tenant.clone())]));
+    let rounds = Slow::default();
+    let job = rounds.clone();
+    let maintenance = Maintenance::new(&directory, &Arc::default())
+        .with(|| DeliverMail(|_: &ListedTenant| Some(Box::new(Faulty) as Box<dyn Mailer>)))
+        .with(move || job.clone());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(maintenance.run_until(async { drop(stopped.await) }));
+    sleep(Duration::from_secs(115)).await;
+    let messages = tenant.outbox(None, 10).await.unwrap().messages;
+    let seen: Vec<_> = messages.iter().map(|it| (it.state, it.last_error.as_deref())).collect();
+    let expected = [
+        (MailState::Queued, Some("the mailer panicked")),
+        (MailState::Queued, Some("the mailer took too long")),
+        (MailState::Sent, None),
+    ];
+    assert_eq!(seen, expected);
+    assert!(rounds.0.0.load(Ordering::SeqCst) > 10);
+    stop.send(()).unwrap();
+    running.await.unwrap().unwrap();
 }
 
 /// Counts the tokens that it gives.
