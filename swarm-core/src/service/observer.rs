@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::store::{self, Collection, Document, MemberChange, Records, StoreError
 /// the process ended before the report. It may be in the store nevertheless. Code that must see every change uses
 /// [`Tenant::follow_log`](super::Tenant::follow_log).
 ///
-/// It must not block: the answer waits for it.
+/// It must not block: the answer waits for it. Where it panics, that is logged, and the commit stands.
 pub trait Observer: Send + Sync {
     /// `commit` was committed for `tenant`.
     fn committed(&self, tenant: &TenantId, commit: Commit<'_>);
@@ -206,7 +207,11 @@ impl TenantObserver {
         let task = async move {
             let outcome = commit.await;
             if let Some(commit) = outcome.as_ref().ok().and_then(reported) {
-                observer.committed(&tenant, Commit { entry: records.last_entry(), ..commit });
+                let commit = Commit { entry: records.last_entry(), ..commit };
+                let call = AssertUnwindSafe(|| observer.committed(&tenant, commit));
+                if catch_unwind(call).is_err() {
+                    tracing::error!(%tenant, "the observer of a commit panicked");
+                }
             }
             reply.send(outcome);
         };

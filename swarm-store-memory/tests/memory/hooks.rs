@@ -85,6 +85,16 @@ async fn commit_has_the_number_of_its_log_entry() {
 }
 
 #[tokio::test]
+async fn commit_stands_where_the_observer_panics() {
+    let observer = |_: &TenantId, _: Commit<'_>| panic!("a defect of the observer");
+    let swarm = Swarm::new(MemoryStore::new(), SystemEntropy)
+        .observed_by(observer, |task| drop(tokio::spawn(task)));
+    let tenant = swarm.tenant(&TenantId::parse("acme").unwrap());
+    let member = apply(&tenant).await;
+    tenant.activate(&member, "https://acme.example", &Actor::OPERATOR).await.unwrap();
+}
+
+#[tokio::test]
 async fn activation_sends_no_mail_without_a_text() {
     let tenant = Swarm::new(MemoryStore::new(), SystemEntropy)
         .with_mail_text(Silent)
