@@ -102,14 +102,6 @@ impl Failure {
         }
     }
 
-    /// The value of `Retry-After`, in seconds.
-    pub(crate) fn retry_after(&self) -> Option<u32> {
-        match self.error() {
-            Error::Refused(refusal) => refusal.retry_after(),
-            _ => None,
-        }
-    }
-
     /// The error, unless it is a refusal.
     pub(crate) fn fault(&self) -> Option<&CommitteeError> {
         Some(self.error()).filter(|error| !matches!(error, Error::Refused(_)))

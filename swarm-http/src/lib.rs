@@ -134,7 +134,7 @@ pub fn operator_commands() -> impl Iterator<Item = (&'static Method, &'static st
 }
 
 /// An answer of the core as a response to a request for this path with these headers, with the headers of every answer of this
-/// crate. For servers that answer before a request reaches the [`service`]. An error is one of problem details if the client
+/// crate, and those of an error: `Retry-After`, `WWW-Authenticate`, and the `Link` to the take on file, at the root of the host. For servers that answer before a request reaches the [`service`]. An error is one of problem details if the client
 /// prefers that (API.md, 1.2); its type is relative, because the origin of such a request may be unknown.
 pub fn response<B: From<Bytes>>(
     path: &str,

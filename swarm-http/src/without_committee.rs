@@ -60,10 +60,6 @@ impl Failure {
         match *self {}
     }
 
-    pub(crate) fn retry_after(&self) -> Option<u32> {
-        match *self {}
-    }
-
     pub(crate) fn fault(&self) -> Option<&Infallible> {
         match *self {}
     }

@@ -1,9 +1,9 @@
-//! A response without its headers: a status and a JSON text.
+//! A response without its headers: a status, a JSON text, and what headers say of an error.
 
 use serde::Serialize;
 
 use super::Problem;
-use crate::domain::json;
+use crate::domain::{TakeId, json};
 
 /// A response without its headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub struct Answer {
     pub body: String,
     /// The code of an error, for the header `Swarm-Error`.
     pub problem: Option<Problem>,
+    /// The seconds after which to try again, for the header `Retry-After`.
+    pub retry_after: Option<u32>,
+    /// The take on file with the same bytes as the one that was refused, for a `Link` with `rel="original"`.
+    pub original: Option<TakeId>,
 }
 
 impl Answer {
@@ -29,7 +33,21 @@ impl Answer {
     }
 
     pub(super) fn new<T: Serialize + ?Sized>(status: u16, value: &T) -> Self {
-        Self { status, body: json::write(value), problem: None }
+        Self::written(status, json::write(value))
+    }
+
+    /// A response with this JSON text.
+    pub(super) fn written(status: u16, body: String) -> Self {
+        Self { status, body, problem: None, retry_after: None, original: None }
+    }
+
+    /// The value of the header `WWW-Authenticate` (RFC 6750), for an error that asks for a bearer token.
+    pub fn bearer_challenge(&self) -> Option<&'static str> {
+        match self.problem? {
+            Problem::MissingBearer => Some("Bearer"),
+            Problem::UnknownToken => Some("Bearer error=\"invalid_token\""),
+            _ => None,
+        }
     }
 
     /// `{ok: true, status, …fields}`, with the same status.

@@ -25,11 +25,11 @@ impl Answer {
     /// The response to a failed call of the store. If it is contended, nothing was committed, and the same
     /// request may be sent again.
     fn of_store(error: &StoreError) -> Self {
-        let (problem, text) = match error.is_contended() {
-            true => (Problem::Busy, CONTENDED),
-            false => (Problem::Unavailable, UNAVAILABLE),
+        let (problem, text, retry_after) = match error.is_contended() {
+            true => (Problem::Busy, CONTENDED, Some(1)),
+            false => (Problem::Unavailable, UNAVAILABLE, None),
         };
-        Self::error(problem, &Refused::new(problem, text))
+        Self { retry_after, ..Self::error(problem, &Refused::new(problem, text)) }
     }
 
     fn unavailable() -> Self {
@@ -97,7 +97,8 @@ fn refusal(refusal: &Refusal, original: Option<TakeId>) -> Answer {
         Refusal::KeyRegistered(holder) => body.member_id = Some(holder),
         _ => {}
     }
-    Answer::error(problem, &body)
+    let retry_after = refusal.retry_after();
+    Answer { retry_after, original, ..Answer::error(problem, &body) }
 }
 
 impl From<&Refusal> for Answer {

@@ -12,5 +12,5 @@ pub fn accepted() -> Answer {
 
 /// Returns the response with a page of the log: `{log, entries, next, more}`, each entry as its exact text (API.md, 11.2).
 pub fn page(page: &LogPage) -> Answer {
-    Answer { status: 200, body: write(page), problem: None }
+    Answer::written(200, write(page))
 }

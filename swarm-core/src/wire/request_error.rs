@@ -155,6 +155,7 @@ impl From<&RequestError> for Problem {
 
 impl From<&RequestError> for Answer {
     fn from(error: &RequestError) -> Self {
-        answer::plain_error(&error.to_string(), error.into())
+        let answer = answer::plain_error(&error.to_string(), error.into());
+        Self { retry_after: error.retry_after(), ..answer }
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LINK, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LINK, RETRY_AFTER, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use swarm_core::domain::{Salt, Seq};
 use swarm_core::rules::Caution;
 use swarm_core::wire::{self, Problem};
-use swarm_core::{Session, SessionId};
+use swarm_core::{Session, SessionId, TakeId};
 
 use super::encodings::Encodings;
 use super::{BodyStream, ResponseBody};
@@ -227,14 +228,55 @@ impl Answer {
     }
 }
 
+/// The `Link` to the take on file with the same bytes.
+fn original(id: TakeId) -> Option<HeaderValue> {
+    HeaderValue::try_from(format!("</swarm/takes/{id}>; rel=\"original\"")).ok()
+}
+
 impl From<wire::Answer> for Answer {
     fn from(answer: wire::Answer) -> Self {
         let status = StatusCode::from_u16(answer.status);
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let whole = Self::new(status, "application/json", answer.body);
+        let challenge = answer.bearer_challenge();
+        let mut whole = Self::new(status, "application/json", answer.body);
+        if let Some(seconds) = answer.retry_after {
+            whole.headers.insert(RETRY_AFTER, seconds.into());
+        }
+        if let Some(link) = answer.original.and_then(original) {
+            whole.headers.insert(LINK, link);
+        }
+        if let Some(challenge) = challenge {
+            whole.headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        }
         match answer.problem {
             Some(problem) => whole.of_problem(problem),
             None => whole,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use swarm_core::rules::{Refusal, Rejection};
+
+    use super::*;
+
+    /// Routes of an embedder make their answers from those of the core.
+    #[test]
+    fn answer_of_an_error_has_its_headers() {
+        let headers = |answer: wire::Answer| Answer::from(answer).headers;
+        let missing = headers((&Refusal::MissingBearer).into());
+        assert_eq!(missing[WWW_AUTHENTICATE], "Bearer");
+        let unknown = headers((&Refusal::UnknownToken).into());
+        assert_eq!(unknown[WWW_AUTHENTICATE], "Bearer error=\"invalid_token\"");
+        let busy = headers((&wire::RequestError::TooManyAttempts(7)).into());
+        assert_eq!(busy[RETRY_AFTER], "7");
+        let mut replay = Rejection::from(Refusal::NonceUsed);
+        replay.original = Some(TakeId(3));
+        assert_eq!(headers((&replay).into())[LINK], "</swarm/takes/3>; rel=\"original\"");
+        let plain = headers((&Refusal::WindowClosed).into());
+        for name in [WWW_AUTHENTICATE, RETRY_AFTER, LINK] {
+            assert!(!plain.contains_key(name));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Errors as HTTP answers (API.md, 1.2).
 
 use http::HeaderValue;
-use http::header::{ALLOW, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::ALLOW;
 use swarm_core::service::with_causes;
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Error, Refusal, Rejection, StoreError, SubmitError};
@@ -39,15 +39,6 @@ impl ApiError {
     pub(crate) fn answer_to(self, body: &[u8]) -> Answer {
         self.log();
         let mut answer = Answer::from(self.on_the_wire()).with_hint(self.hint(body));
-        if let Some(seconds) = self.retry_after() {
-            answer.headers.insert(RETRY_AFTER, seconds.into());
-        }
-        if let Some(link) = self.original() {
-            answer.headers.insert(LINK, link);
-        }
-        if let Some(challenge) = self.bearer_challenge() {
-            answer.headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
-        }
         if let Self::Method(allow) = self {
             answer.headers.insert(ALLOW, allow);
         }
@@ -72,35 +63,6 @@ impl ApiError {
             Self::Request(error) => error.hint_quoting(body),
             _ => None,
         }
-    }
-
-    /// The value of `WWW-Authenticate` (RFC 6750), where a bearer token is required.
-    fn bearer_challenge(&self) -> Option<&'static str> {
-        let Self::Core(Error::Refused(rejection)) = self else { return None };
-        match &rejection.reason {
-            Refusal::MissingBearer => Some("Bearer"),
-            Refusal::UnknownToken => Some("Bearer error=\"invalid_token\""),
-            _ => None,
-        }
-    }
-
-    /// The value of `Retry-After`, in seconds.
-    fn retry_after(&self) -> Option<u32> {
-        match self {
-            Self::Core(Error::Refused(rejection)) => rejection.reason.retry_after(),
-            Self::Committee(failure) => failure.retry_after(),
-            Self::Request(error) => error.retry_after(),
-            Self::Core(Error::Store(error)) if error.is_contended() => Some(1),
-            _ => None,
-        }
-    }
-
-    /// The `Link` to the take on file with the same bytes.
-    fn original(&self) -> Option<HeaderValue> {
-        let Self::Core(Error::Refused(Rejection { original: Some(id), .. })) = self else {
-            return None;
-        };
-        HeaderValue::try_from(format!("</swarm/takes/{id}>; rel=\"original\"")).ok()
     }
 
     /// Logs failures of the store and of the random source. Refusals are ordinary answers.

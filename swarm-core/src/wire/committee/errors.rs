@@ -38,7 +38,8 @@ impl Answer {
 impl From<&CommitteeRefusal> for Answer {
     fn from(refusal: &CommitteeRefusal) -> Self {
         let body = Detailed { error: refusal.to_string(), detail: refusal.detail() };
-        Self::error(refusal.into(), &body)
+        let retry_after = refusal.retry_after();
+        Self { retry_after, ..Self::error(refusal.into(), &body) }
     }
 }
 
