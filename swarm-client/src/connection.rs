@@ -11,7 +11,7 @@ use ureq::config::ConfigBuilder;
 use ureq::http::request::Builder;
 use ureq::http::{HeaderValue, Request, Response, Uri};
 use ureq::typestate::AgentScope;
-use ureq::{Agent, Body};
+use ureq::{Agent, AsSendBody, Body};
 
 #[cfg(feature = "tls")]
 use crate::authorities::Authorities;
@@ -36,6 +36,11 @@ const RETRY_DELAYS: [Duration; 4] = [
 ];
 
 /// A client of one service. Clones share its connections.
+///
+/// A request takes at most 30 s ([`with_timeout`](Self::with_timeout)). Calls that may be repeated are made up to five times while there is
+/// no answer, with pauses of 0.5, 1, 2 and 4 s ([`without_retries`](Self::without_retries)); all others are made once. A 429 is not
+/// repeated: [`Refused::retry_after`] says when to. The proxy is that of the environment (`ALL_PROXY`, `HTTPS_PROXY` or `HTTP_PROXY`, unless
+/// `NO_PROXY` names the host), and none for this machine.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
@@ -43,6 +48,8 @@ pub struct Client {
     base: String,
     /// The origin that members know the service by.
     service: String,
+    /// For one request.
+    timeout: Duration,
     retry_delays: &'static [Duration],
 }
 
@@ -86,10 +93,10 @@ impl Client {
         let bare = url.split('?').next().unwrap_or_default();
         let configure = |config: AgentConfig, scheme: &str| {
             // A receiver that has closed a connection in between must not fail a delivery.
-            let config = config.max_idle_connections(0).timeout_global(Some(timeout));
-            trusting_the_system(config, scheme)
+            trusting_the_system(config.max_idle_connections(0), scheme)
         };
-        Ok(Self { base: url.to_owned(), ..Self::configured(bare, configure)? })
+        let client = Self::configured(bare, configure)?.with_timeout(timeout);
+        Ok(Self { base: url.to_owned(), ..client })
     }
 
     /// Posts JSON to the URL once, with these headers. Returns the status of the answer.
@@ -99,8 +106,8 @@ impl Client {
             request = request.header(*name, *value);
         }
         let request = request.header("content-type", "application/json");
-        let answered = self.agent.run(request.body(body).map_err(malformed)?);
-        let answered = answered.map_err(|error| Error::NoAnswer(error.to_string()))?;
+        // The URL may have a secret in it, so no error names it.
+        let answered = self.run(request.body(body).map_err(malformed)?)?;
         Ok(answered.status().as_u16())
     }
 
@@ -121,15 +128,15 @@ impl Client {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_global(Some(REQUEST_TIMEOUT));
+            .max_redirects_will_error(false);
         if is_local_host(uri.host().unwrap_or_default()) {
             config = config.proxy(None);
         }
         let config = configure(config, scheme);
         let base = url.trim_end_matches('/').to_owned();
         let service = address(url).ok_or(InvalidUrl)?;
-        Ok(Self { agent: config.build().into(), base, service, retry_delays: &RETRY_DELAYS })
+        let (agent, timeout) = (config.build().into(), REQUEST_TIMEOUT);
+        Ok(Self { agent, base, service, timeout, retry_delays: &RETRY_DELAYS })
     }
 
     /// Returns a client of the same service whose members know it by another address than the URL. For
@@ -158,6 +165,13 @@ impl Client {
         &self.base
     }
 
+    /// Sets the longest time for one request, from connecting to the end of the answer: 30 s by default. Retries and the pauses
+    /// between them are not part of it.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
     /// Turns off retries.
     #[must_use]
     pub fn without_retries(self) -> Self {
@@ -180,9 +194,8 @@ impl Client {
     pub fn get_bytes(&self, path: &str, accept: &str) -> Result<Vec<u8>, Error> {
         self.with_retries(|| {
             let request = self.request("GET", path, accept)?.body(());
-            let response = self.agent.run(request.map_err(malformed)?);
-            let response = response.map_err(|error| self.no_answer(error))?;
-            read_bytes(response)
+            let response = self.run(request.map_err(malformed)?);
+            read_bytes(response.map_err(|error| self.named(error))?)
         })
     }
 
@@ -294,21 +307,21 @@ impl Client {
             Credential::Operator(token) => request.header("x-admin-token", token),
         };
         let response = match body {
-            None => self.agent.run(request.body(()).map_err(malformed)?),
+            None => self.run(request.body(()).map_err(malformed)?),
             Some(body) => {
                 let request = request.header("content-type", "application/json");
-                self.agent.run(request.body(body).map_err(malformed)?)
+                self.run(request.body(body).map_err(malformed)?)
             }
         };
-        response.map_err(|error| self.no_answer(error))
+        response.map_err(|error| self.named(error))
     }
 
     /// Sends a text once. Returns status and body of any answer of at most 64 KiB.
     pub(crate) fn post_text(&self, path: &str, body: &str) -> Result<(u16, String), Error> {
         let request = self.request("POST", path, "text/plain")?;
         let request = request.header("content-type", "text/plain; charset=utf-8");
-        let answered = self.agent.run(request.body(body).map_err(malformed)?);
-        let mut response = answered.map_err(|error| self.no_answer(error))?;
+        let answered = self.run(request.body(body).map_err(malformed)?);
+        let mut response = answered.map_err(|error| self.named(error))?;
         let limited = response.body_mut().with_config().limit(MAX_TEXT_BYTES);
         let text = String::from_utf8(limited.read_to_vec().map_err(unread)?);
         let text = text.map_err(|_| Error::Unreadable("an answer that is no text".to_owned()))?;
@@ -324,14 +337,30 @@ impl Client {
     ) -> Result<(u16, Vec<u8>), Error> {
         let request = Request::builder().method("POST").uri(&self.base);
         let request = request.header("content-type", media_type);
-        let answered = self.agent.run(request.body(body).map_err(malformed)?);
-        let mut response = answered.map_err(|error| self.no_answer(error))?;
+        let answered = self.run(request.body(body).map_err(malformed)?);
+        let mut response = answered.map_err(|error| self.named(error))?;
         let body = response.body_mut().with_config().limit(most).read_to_vec().map_err(unread)?;
         Ok((response.status().as_u16(), body))
     }
 
-    fn no_answer(&self, error: ureq::Error) -> Error {
-        Error::NoAnswer(format!("{}: {error}", self.base))
+    /// Sends a request once, within the time for one.
+    fn run(&self, request: Request<impl AsSendBody>) -> Result<Response<Body>, Error> {
+        let is_https = self.base.get(..6).is_some_and(|it| it.eq_ignore_ascii_case("https:"));
+        if is_https && !has_provider() {
+            // The connection would panic.
+            return Err(Error::NoProvider);
+        }
+        let request = self.agent.configure_request(request).timeout_global(Some(self.timeout));
+        let answered = self.agent.run(request.build());
+        answered.map_err(|error| Error::NoAnswer(error.to_string()))
+    }
+
+    /// The error with the URL.
+    fn named(&self, error: Error) -> Error {
+        match error {
+            Error::NoAnswer(why) => Error::NoAnswer(format!("{}: {why}", self.base)),
+            other => other,
+        }
     }
 
     fn request(&self, method: &str, path: &str, accept: &str) -> Result<Builder, Error> {
@@ -362,6 +391,18 @@ fn trusting_the_system(config: AgentConfig, scheme: &str) -> AgentConfig {
 #[cfg(not(feature = "tls"))]
 fn trusting_the_system(config: AgentConfig, _: &str) -> AgentConfig {
     config
+}
+
+/// Whether there is a cryptography provider for TLS.
+#[cfg(all(feature = "tls", not(feature = "ring")))]
+fn has_provider() -> bool {
+    rustls::crypto::CryptoProvider::get_default().is_some()
+}
+
+/// With `ring` there always is one; without `tls` none is needed.
+#[cfg(not(all(feature = "tls", not(feature = "ring"))))]
+fn has_provider() -> bool {
+    true
 }
 
 /// A token with a line end, for example.
@@ -456,7 +497,9 @@ impl RawAnswer {
             return Some(Error::NoAnswer(format!("{status} {}", printable(&error))));
         }
         let (code, hint) = (header("swarm-error"), header("swarm-hint"));
-        Some(Error::Refused(Box::new(Refused { status, code, hint, error, body })))
+        let retry_after = self.header("retry-after").and_then(|seconds| seconds.parse().ok());
+        let refused = Refused { status, code, hint, retry_after, error, body };
+        Some(Error::Refused(Box::new(refused)))
     }
 
     /// The answer as `curl -i` prints it, if its body is text.
@@ -465,5 +508,54 @@ impl RawAnswer {
         let headers: String = headers.map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let body = std::str::from_utf8(&self.body).ok()?;
         Some(format!("HTTP/1.1 {}\r\n{headers}\r\n{body}", self.status))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test panics")]
+mod tests {
+    use std::error::Error as _;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A service that answers each request with this text, or not at all if it is empty.
+    fn service(answer: &'static str) -> Client {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let mut open = Vec::new();
+            for mut stream in listener.incoming().flatten() {
+                let _ = stream.read(&mut [0; 4_096]);
+                let _ = stream.write_all(answer.as_bytes());
+                open.extend(answer.is_empty().then_some(stream));
+            }
+        });
+        Client::new(&url).unwrap()
+    }
+
+    #[test]
+    fn refusal_says_when_to_try_again() {
+        let client = service(
+            "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
+        );
+        let Err(Error::Refused(refused)) = client.get("/") else { panic!("it is refused") };
+        assert_eq!((refused.status, refused.retry_after), (429, Some(7)));
+        assert!(refused.source().is_none());
+    }
+
+    #[test]
+    fn request_takes_no_longer_than_its_timeout() {
+        let client = service("").without_retries().with_timeout(Duration::from_millis(50));
+        let Err(Error::NoAnswer(why)) = client.get("/") else { panic!("nobody answers") };
+        assert!(why.contains("timeout"), "{why}");
+    }
+
+    #[cfg(all(feature = "tls", not(feature = "ring")))]
+    #[test]
+    fn without_a_provider_there_is_an_error() {
+        let client = Client::new("https://127.0.0.1:9").unwrap();
+        assert!(matches!(client.get("/"), Err(Error::NoProvider)));
     }
 }

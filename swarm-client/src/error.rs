@@ -31,6 +31,10 @@ pub enum Error {
     /// A field to be sent breaks a rule.
     #[error("{0}")]
     Invalid(#[from] Invalid),
+    /// The URL is one of `https`, the client is built with `tls` and without `ring`, and the program has installed no cryptography
+    /// provider in rustls.
+    #[error("no cryptography provider is installed in rustls")]
+    NoProvider,
     /// The operating system has no randomness for a key or a nonce.
     #[error("no randomness from the system")]
     NoEntropy,
@@ -46,6 +50,8 @@ pub struct Refused {
     pub code: Option<String>,
     /// The hint (header `Swarm-Hint`).
     pub hint: Option<String>,
+    /// The seconds after which to try again (header `Retry-After`), where the service says so.
+    pub retry_after: Option<u64>,
     /// The text.
     pub error: String,
     /// The whole body, when it is a JSON object.
@@ -61,6 +67,8 @@ impl std::fmt::Display for Refused {
         }
     }
 }
+
+impl std::error::Error for Refused {}
 
 /// Not the URL of a service: `http` or `https`, a host, optionally a port and a path, nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -48,6 +48,7 @@ impl Source {
                 status: 404,
                 code: None,
                 hint: None,
+                retry_after: None,
                 error: format!("{} does not exist", path.display()),
                 body: Default::default(),
             })),
