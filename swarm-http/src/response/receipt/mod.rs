@@ -98,7 +98,8 @@ fn with_signatures(
     headers.insert(SIGNATURE_INPUT, HeaderValue::try_from(inputs.join(", ")).ok()?);
     headers.insert(SIGNATURE, HeaderValue::try_from(signatures.join(", ")).ok()?);
     headers.append(VARY, HeaderValue::from_static("Accept-Signature"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // The digest is of the bytes that are sent.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform"));
     Some(headers)
 }
 
