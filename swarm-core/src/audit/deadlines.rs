@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Check, Report, count};
+use super::finding::{Check, Faults, Report, count};
 use super::history::{ActOnSession, in_force};
 use super::records::BundledTake;
 use crate::domain::{Seq, Session, SessionAct, Take, TakeId, Timestamp};
@@ -101,15 +101,17 @@ pub(super) fn check(filed: &Filed<'_>, acts: &[ActOnSession<'_>], report: &mut R
 }
 
 /// The moves of the deadline, and an aggregation ahead of it, with what they did to the count.
-fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>]) -> Vec<String> {
-    let mut texts = Vec::new();
+fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>]) -> Faults {
+    let mut texts = Faults::default();
     for (before, act) in acts.iter().zip(acts.iter().skip(1)) {
         let (from, to) = (before.after().window_closes_at, act.after().window_closes_at);
         let is_first = from.is_none() && filed.before(act.seq).is_empty();
         if from != to && !is_first {
-            let effect = effect_of_move(filed, act.seq, from);
-            let (named, from, to) = (act.named(), shown(from), shown(to));
-            texts.push(format!("{named}: deadline {from} → {to}{effect}"));
+            texts.push_with(|| {
+                let effect = effect_of_move(filed, act.seq, from);
+                let (named, from, to) = (act.named(), shown(from), shown(to));
+                format!("{named}: deadline {from} → {to}{effect}")
+            });
         }
         if let Some(deadline) = to.filter(|deadline| act.aggregates() && act.at <= *deadline) {
             let after = count(filed.after(act.seq).len(), "take was", "takes were");

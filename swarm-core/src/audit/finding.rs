@@ -117,9 +117,14 @@ pub(super) struct Faults {
 
 impl Faults {
     pub(super) fn push(&mut self, fault: String) {
+        self.push_with(|| fault);
+    }
+
+    /// Adds a fault whose text is made only if it is named, because that reads all takes.
+    pub(super) fn push_with(&mut self, fault: impl FnOnce() -> String) {
         self.number += 1;
         if self.named.len() < MAX_NAMED {
-            self.named.push(fault);
+            self.named.push(fault());
         }
     }
 }
@@ -162,7 +167,7 @@ impl Report {
     }
 
     /// Adds what is notable, if anything is.
-    pub(super) fn notable(&mut self, check: Check, texts: Vec<String>) {
+    pub(super) fn notable(&mut self, check: Check, texts: impl Into<Faults>) {
         self.add_some(Verdict::Notable, check, texts.into());
     }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::entries::{BundledEntry, Content};
-use super::finding::{Check, Report, count};
+use super::finding::{Check, Faults, Report, count};
 use super::records::BundledTake;
 use super::steps::{Step, changed_fields, convening_faults, step_faults};
 use crate::domain::json::{Json, Object, printable, write};
@@ -115,7 +115,7 @@ pub(super) fn check_acts(
         if session.practice { "; it is for practice, and counts for nothing" } else { "" };
     let holds = format!("{acts} from convening to the record{practice}");
     report.conclude(Check::History, faults, holds);
-    report.notable(Check::History, voids.collect());
+    report.notable(Check::History, voids.collect::<Faults>());
 }
 
 /// The record of a session, as the log has it.

@@ -127,8 +127,8 @@ impl<'a> Rosters<'a> {
 }
 
 /// The roster that was set, and the members that were excused or expected again, once takes were on file.
-fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>], last: &[RosterEntry]) -> Vec<String> {
-    let mut texts = Vec::new();
+fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>], last: &[RosterEntry]) -> Faults {
+    let mut texts = Faults::default();
     for (before, act) in acts.iter().zip(acts.iter().skip(1)) {
         let on_file = filed.before(act.seq);
         if on_file.is_empty() || before.after().roster_digest == act.after().roster_digest {
@@ -136,7 +136,7 @@ fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>], last: &[RosterEntry]) -
         }
         let named = act.named();
         let takes = count(on_file.len(), "take was", "takes were");
-        match &act.entry.excuse {
+        texts.push_with(|| match &act.entry.excuse {
             Some(excuse) => {
                 let member = printable(excuse.member_id.as_str());
                 let own = on_file.iter().filter(|(_, it)| it.draft().member_id == excuse.member_id);
@@ -145,9 +145,9 @@ fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>], last: &[RosterEntry]) -
                     true => ("expected → excused", "not count"),
                     false => ("excused → expected", "count"),
                 };
-                texts.push(format!(
+                format!(
                     "{named}: {member} {change}, when {takes} on file; its {own} there would {effect}"
-                ));
+                )
             }
             None => {
                 let listed: BTreeSet<_> = last.iter().map(|entry| &entry.member_id).collect();
@@ -160,11 +160,9 @@ fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>], last: &[RosterEntry]) -
                     names => format!("takes of {} do not count", names.join(", ")),
                 };
                 let listed = count(listed.len(), "member", "members");
-                texts.push(format!(
-                    "{named}: roster none → {listed}, when {takes} on file; {left_out}"
-                ));
+                format!("{named}: roster none → {listed}, when {takes} on file; {left_out}")
             }
-        }
+        });
     }
     texts
 }
@@ -186,19 +184,21 @@ pub(super) fn check_buckets(session: &Session, acts: &[ActOnSession<'_>], report
 
 /// Reports changes of the quorum once takes were on file.
 pub(super) fn check_quorum(filed: &Filed<'_>, acts: &[ActOnSession<'_>], report: &mut Report) {
-    let mut texts = Vec::new();
+    let mut texts = Faults::default();
     for (before, act) in acts.iter().zip(acts.iter().skip(1)) {
         let (from, to) = (before.after().quorum, act.after().quorum);
         let on_file = filed.before(act.seq);
         if from == to || on_file.is_empty() || before.after().state >= SessionState::Aggregated {
             continue;
         }
-        let members: BTreeSet<_> =
-            on_file.iter().map(|(_, take)| &take.draft().member_id).collect();
-        let members = count(members.len(), "member had", "members had");
-        let shown = |quorum: Option<u32>| quorum.map_or("none".to_owned(), |it| it.to_string());
-        let (named, from, to) = (act.named(), shown(from), shown(to));
-        texts.push(format!("{named}: quorum {from} → {to}, when {members} filed"));
+        texts.push_with(|| {
+            let members: BTreeSet<_> =
+                on_file.iter().map(|(_, take)| &take.draft().member_id).collect();
+            let members = count(members.len(), "member had", "members had");
+            let shown = |quorum: Option<u32>| quorum.map_or("none".to_owned(), |it| it.to_string());
+            let (named, from, to) = (act.named(), shown(from), shown(to));
+            format!("{named}: quorum {from} → {to}, when {members} filed")
+        });
     }
     report.notable(Check::Quorum, texts);
 }

@@ -54,7 +54,7 @@ impl From<Invalid> for Unverifiable {
 
 impl From<NotJson> for Unverifiable {
     fn from(error: NotJson) -> Self {
-        Self(error.to_string())
+        Self(format!("it is no JSON that is read here: {}", error.position))
     }
 }
 

@@ -333,7 +333,7 @@ impl WholeLog {
         let (accepted, faults): (Vec<_>, Vec<_>) =
             between.filter(|it| !is_bundled(it)).partition(|it| it.accepted_by.is_some());
         report.faults(Check::Time, faults.into_iter().map(Backward::fault).collect::<Faults>());
-        report.notable(Check::Time, accepted.into_iter().map(Backward::note).collect());
+        report.notable(Check::Time, accepted.into_iter().map(Backward::note).collect::<Faults>());
         // Nonces are spent once, so an operator has filed it again.
         let again = takes.iter().filter_map(|it| {
             let other = self.others_takes.get(&it.take.digest())?;
@@ -349,6 +349,6 @@ impl WholeLog {
                 "session {id} of {date} and {subject} is convened by entry {seq} of {at}{withdrawn}"
             )
         });
-        report.notable(Check::Sessions, others.collect());
+        report.notable(Check::Sessions, others.collect::<Faults>());
     }
 }

@@ -218,8 +218,12 @@ impl Source {
     fn read(name: &str, trust: &Trust) -> Result<Self, Failure> {
         if !name.starts_with("http://") && !name.starts_with("https://") {
             let mut bytes = Vec::new();
-            let read = File::open(name).and_then(|it| it.take(MAX_FILE).read_to_end(&mut bytes));
+            let read =
+                File::open(name).and_then(|it| it.take(MAX_FILE + 1).read_to_end(&mut bytes));
             read.map_err(|error| format!("{name}: {error}"))?;
+            if bytes.len() as u64 > MAX_FILE {
+                return Err(format!("{name}: it is larger than 256 MiB").into());
+            }
             return Ok(Self { bytes, address: None });
         }
         let (scheme, rest) = name.split_once("://").unwrap_or_default();
