@@ -386,6 +386,15 @@ impl Tenant {
         Ok(found.map(PublicTake::of).ok_or(Refusal::NotFound(Resource::Take))?)
     }
 
+    /// Returns whether the texts of a take were erased, so that they cannot be shown again.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] when there is none with this id.
+    pub async fn are_texts_erased(&self, id: TakeId) -> Result<bool, Error> {
+        let take = self.take_on_file(id).await?.take;
+        Ok(take.whole().is_some_and(|take| !take.has_texts()))
+    }
+
     async fn take_on_file(&self, id: TakeId) -> Result<TakeOnFile<StoredTake>, Error> {
         Ok(self.store.take(id).await?.ok_or(Refusal::NotFound(Resource::Take))?)
     }

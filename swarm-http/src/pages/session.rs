@@ -79,7 +79,6 @@ struct SessionPage {
     declared: Vec<(&'static str, String)>,
     /// How its score comes about, if it has one.
     score: Option<String>,
-    is_void: bool,
     figures: KeyFigures,
     outcome: Option<OutcomeView>,
     field: Option<Field>,
@@ -219,7 +218,6 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         question: QuestionView::of(&session.question, times),
         declared: declaration::facts(&session.declaration),
         score: consensus.map(|_| declaration::score(&session.declaration)),
-        is_void: session.voided.is_some(),
         figures: KeyFigures::of(&session, &counted, times),
         outcome: OutcomeView::of(&session, portion.of(SCORED), &people, times)
             .filter(|_| place.is_first()),
@@ -233,7 +231,6 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         alike: alike.total(),
         weighted: match snapshot {
             Some(_) => 0,
-            None if session.voided.is_some() => 0,
             None => {
                 let open = counted.iter().filter_map(PublicTake::open);
                 open.filter(|take| take.draft().weights.is_some()).count()

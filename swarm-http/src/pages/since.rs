@@ -207,10 +207,8 @@ fn score(news: &SubjectNews) -> Option<String> {
     if let Some(before) = before {
         return change(before, result);
     }
-    Some(match news.first_and_latest() {
-        Some([first, latest]) => {
-            format!("{}, of the first new result and the latest", change(first, latest)?)
-        }
+    Some(match news.last_two() {
+        Some([before, latest]) => format!("{}, both new", change(before, latest)?),
         None => format!("first score {}", signed(result.score()?)),
     })
 }

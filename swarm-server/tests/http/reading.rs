@@ -106,7 +106,7 @@ fn news_are_told_a_subject_at_a_time(backend: &Backend) {
         assert!(html(client, &path).contains(&format!("href=\"/swarm/since/{end}\"")), "{path}");
     }
     let all = text(client, "/swarm/since/0");
-    let score = "score +1.00 to +0.17 (−0.83), of the first new result and the latest";
+    let score = "score +1.00 to +0.17 (−0.83), both new";
     assert!(all.contains(score) && all.contains("3 members joined"), "{all}");
     for bad in [format!("{}", end + 1), "x".to_owned(), "01".to_owned(), "-1".to_owned()] {
         let path = format!("/swarm/since/{bad}");

@@ -228,6 +228,7 @@ fn voided_session_counts_nowhere_from_then_on(backend: &Backend) {
         "{shown}"
     );
     assert!(!shown.contains("score, from"), "{shown}");
+    assert!(!shown.contains("The score is") && !shown.contains("result above"), "{shown}");
     assert!(page(client, "/swarm/takes/2").contains("not counted: the session is void"));
     assert!(page(client, "/swarm/sessions").contains(">published, void<"));
     let feed = client.get("/swarm/subjects/aurora/feed.xml").expect(200).text;

@@ -185,6 +185,28 @@ fn without_a_quorum_nothing_is_called_a_consensus() {
 }
 
 #[test]
+fn result_without_a_score_says_why() {
+    let (_server, client) = started();
+    let ada = Author::join(&client, "Ada");
+    convene(&client, DAY, &json!({}));
+    finish(&client, 1);
+    convene(&client, "2026-11-28", &json!({}));
+    file(&client, &ada, "2026-11-28", ("a stance without a rank", 0.5, "Up."));
+    finish(&client, 2);
+    for (id, why) in [(1, "no takes"), (2, "no consensus")] {
+        let page = html(&client, &format!("/swarm/sessions/{id}"));
+        assert!(page.contains(&format!("<dd>{why}</dd>")), "{page}");
+        assert!(!page.contains("The score is"), "{page}");
+        for path in ["/swarm/sessions", "/swarm/subjects/aurora"] {
+            let list = html(&client, path);
+            assert!(list.contains(&format!("published, {why}")), "{path}: {list}");
+        }
+        let card = html(&client, &format!("/swarm/sessions/{id}/card"));
+        assert!(card.contains(why), "{card}");
+    }
+}
+
+#[test]
 fn closed_session_awaits_no_takes() {
     let (_server, client) = started();
     convene(&client, DAY, &json!({}));

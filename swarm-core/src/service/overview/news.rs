@@ -156,11 +156,10 @@ impl SubjectNews {
         [results.clone().find(is_old), results.next()]
     }
 
-    /// Returns the first of the new results and the latest one, of those that count now and are results, where there is none
-    /// before them; `None` unless there are two.
-    pub fn first_and_latest(&self) -> Option<[&ResultPoint; 2]> {
-        let [None, Some(latest)] = self.then_and_now() else { return None };
-        let first = self.trend.as_deref()?.results.iter().find(|point| point.is_result())?;
-        (first.session != latest.session).then_some([first, latest])
+    /// Returns the last two of the new results that are results and count now, where there is none before the new ones.
+    pub fn last_two(&self) -> Option<[&ResultPoint; 2]> {
+        let [None, Some(_)] = self.then_and_now() else { return None };
+        let [Some(latest), Some(before)] = self.trend.as_deref()?.latest() else { return None };
+        Some([before, latest])
     }
 }

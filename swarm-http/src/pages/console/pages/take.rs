@@ -29,7 +29,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.blocks.push(Block::Record(record));
     if take.is_sealed() {
         page.text(Markup::text("The take is sealed: its texts can be withheld once it is opened."));
-    } else if take.withheld().is_some_and(|mark| mark.removed.is_some()) {
+    } else if tenant.are_texts_erased(take.id()).await? {
         page.text(Markup::text("Its texts were erased, and cannot be restored."));
     } else if take.withheld().is_some() {
         let form = context.form(&RESTORE_TAKE, &[context.part(0)], vec![Field::note()]);
