@@ -5,10 +5,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio_postgres::config::Host;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_postgres::{Client, Config, Connection, Error, Socket};
 
 use crate::failure::Failure;
+
+/// The port of a server that names none.
+const DEFAULT_PORT: u16 = 5432;
 
 /// Opens connections to a database: how a program brings its own servers, TLS and passwords. The pool calls it when it needs
 /// another connection.
@@ -36,7 +40,7 @@ pub enum ConnectError {
     Client(#[from] Error),
     /// Something that has to come first failed, such as the source of the password. The store is unavailable meanwhile. The text is
     /// logged.
-    #[error("{0}")]
+    #[error(transparent)]
     Before(Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -44,7 +48,7 @@ impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Client(error) => error.into(),
-            ConnectError::Before(cause) => Self::unavailable(cause.to_string()).outage(),
+            ConnectError::Before(cause) => Self::of_program(cause),
         }
     }
 }
@@ -143,8 +147,17 @@ where
     }
 
     fn servers(&self) -> String {
-        let hosts: Vec<_> =
-            self.config.get_hosts().iter().map(|host| format!("{host:?}")).collect();
+        let ports = self.config.get_ports();
+        let named = |(at, host): (usize, &Host)| {
+            // One port is that of all hosts.
+            let port = ports.get(at).or(ports.first()).copied().unwrap_or(DEFAULT_PORT);
+            match host {
+                Host::Tcp(name) => format!("{name}:{port}"),
+                #[cfg(unix)]
+                Host::Unix(folder) => format!("{}:{port}", folder.display()),
+            }
+        };
+        let hosts: Vec<_> = self.config.get_hosts().iter().enumerate().map(named).collect();
         hosts.join(", ")
     }
 }

@@ -1,6 +1,7 @@
 //! Errors of the database, and their conversion to [`StoreError`].
 
-use std::error::Error as _;
+use std::error::Error;
+use std::fmt;
 
 use swarm_core::records::Unreadable;
 use swarm_core::store::{StoreErrorKind, other_layout};
@@ -24,8 +25,7 @@ pub(crate) const NO_WRITES: &str =
     "the database takes no writes: it is a standby, or default_transaction_read_only is on";
 
 /// Why an operation failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{text}")]
+#[derive(Debug)]
 pub(crate) struct Failure {
     kind: StoreErrorKind,
     text: String,
@@ -36,6 +36,20 @@ pub(crate) struct Failure {
     pub(crate) may_repeat: bool,
     /// Whether no server answered.
     is_outage: bool,
+    /// The error of the program that the text is of.
+    cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_ref()?.source()
+    }
 }
 
 impl Failure {
@@ -77,7 +91,14 @@ impl Failure {
             breaks_connection: false,
             may_repeat: false,
             is_outage: false,
+            cause: None,
         }
+    }
+
+    /// This error of the program, without which nothing reaches the database.
+    pub(crate) fn of_program(cause: Box<dyn Error + Send + Sync>) -> Self {
+        let failure = Self::unavailable(cause.to_string()).outage();
+        Self { cause: Some(cause), ..failure }
     }
 
     pub(crate) fn outage(self) -> Self {

@@ -76,12 +76,6 @@ impl Schema {
     /// [`Failure`] when the layout is missing or another one, and with the rights that are missing.
     pub(crate) async fn check_rights(&self, client: &Client, access: Access) -> Outcome<()> {
         const MISSING: &str = include_str!("queries/missing_rights.sql");
-        if !self.is_created(client).await? {
-            return Err(Failure::misconfigured(format!(
-                "the schema {} is not created yet",
-                self.name
-            )));
-        }
         let (name, writes) = (self.name.as_str(), access == Access::ReadWrite);
         let args: [(&(dyn ToSql + Sync), Type); 2] = [(&name, Type::TEXT), (&writes, Type::BOOL)];
         let rows = client.query_typed(MISSING, &args).await?;
@@ -89,10 +83,16 @@ impl Schema {
             Some(row) => row.try_get(0)?,
             None => None,
         };
-        match missing {
-            None => Ok(()),
-            Some(missing) => {
-                Err(Failure::misconfigured(format!("this role lacks rights, grant it: {missing}")))
+        // The layout cannot be read without these rights, and nothing is missing of a schema that is not there.
+        if let Some(missing) = missing {
+            let text = format!("this role lacks rights, grant it: {missing}");
+            return Err(Failure::misconfigured(text));
+        }
+        match self.is_created(client).await? {
+            true => Ok(()),
+            false => {
+                let text = format!("the schema {} is not created yet", self.name);
+                Err(Failure::misconfigured(text))
             }
         }
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
+use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -22,9 +23,14 @@ fn options() -> Options {
     Options::default().schema("desk \"7\"").unwrap().pool_size(3)
 }
 
+/// The error of a source of passwords.
+#[derive(Debug, thiserror::Error)]
+#[error("no token")]
+struct NoToken(#[source] std::fmt::Error);
+
 fn reason(error: &swarm_core::StoreError) -> String {
     assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
-    std::error::Error::source(error).unwrap().to_string()
+    error.source().unwrap().to_string()
 }
 
 #[tokio::test]
@@ -40,15 +46,21 @@ async fn store_over_connections_of_the_program_files_takes() {
     // The password changes, as services in the cloud have it: each connection asks for it, and the source may fail.
     let (asked, fails) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
     let (count, is_out) = (Arc::clone(&asked), Arc::clone(&fails));
-    let connect = owner().with_password(move || {
-        let number = count.fetch_add(1, Ordering::Relaxed);
-        let fails = is_out.load(Ordering::Relaxed);
-        async move { if fails { Err("no token") } else { Ok(format!("token {number}")) } }
-    });
+    let connect =
+        owner().with_password(move || {
+            let number = count.fetch_add(1, Ordering::Relaxed);
+            let fails = is_out.load(Ordering::Relaxed);
+            async move {
+                if fails { Err(NoToken(std::fmt::Error)) } else { Ok(format!("token {number}")) }
+            }
+        });
     let refused = PostgresStore::over(connect.clone(), options()).await.unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Unavailable);
-    let why = std::error::Error::source(&refused).unwrap().to_string();
+    let cause = refused.source().unwrap();
+    let why = cause.to_string();
     assert!(why.starts_with("postgres at ") && why.ends_with(": no token"), "{why}");
+    assert!(!why.contains('('), "{why}");
+    assert!(cause.source().unwrap().is::<std::fmt::Error>(), "the cause of the program stays");
     fails.store(false, Ordering::Relaxed);
     asked.store(0, Ordering::Relaxed);
     let store = PostgresStore::over(connect.clone(), options()).await.unwrap();
@@ -94,10 +106,14 @@ async fn missing_rights_are_named_before_the_first_call() {
     );
     let owner = ConfigConnect::new(config(&server, "postgres"), NoTls);
     PostgresStore::create_schema(owner, Options::default()).await.unwrap();
+    let clerk = || ConfigConnect::new(config(&server, "clerk"), NoTls);
+    let all = reason(&PostgresStore::over(clerk(), Options::default()).await.unwrap_err());
+    for needed in ["USAGE ON SCHEMA swarm", "SELECT ON swarm.layout", "INSERT ON swarm.takes"] {
+        assert!(all.contains(needed), "{all}");
+    }
     server.psql(
         "GRANT USAGE ON SCHEMA swarm TO clerk; GRANT SELECT ON ALL TABLES IN SCHEMA swarm TO clerk",
     );
-    let clerk = || ConfigConnect::new(config(&server, "clerk"), NoTls);
     let why = reason(&PostgresStore::over(clerk(), Options::default()).await.unwrap_err());
     for needed in [
         "INSERT ON swarm.takes",
