@@ -124,7 +124,7 @@ impl TenantConfig {
         Self { below: Some(path), ..self }
     }
 
-    /// Sets the hosts.
+    /// Sets the hosts: names or addresses, without a port.
     #[must_use]
     pub fn on_hosts(self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { hosts: hosts.into_iter().map(Into::into).collect(), ..self }

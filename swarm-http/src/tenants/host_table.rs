@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use swarm_core::TenantId;
 
-use super::{TenantConfig, TenantDirectory, TenantRequest};
+use super::{Host, TenantConfig, TenantDirectory, TenantRequest};
 
-/// Two tenants have the same id, or the same host and base path.
+/// Two tenants have the same id, or the same host and base path; or a text is no host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuplicateTenant {
@@ -17,6 +17,9 @@ pub enum DuplicateTenant {
     /// Two tenants have this id: the same records would be served to the operators of both.
     #[error("duplicate tenant {:?}", .0.as_str())]
     Id(TenantId),
+    /// The text is not the name or the address of a host, without a scheme and a port: no request is to it.
+    #[error("{0:?} is not a host without a port")]
+    NotHost(String),
 }
 
 /// Tenants by host and [base path](TenantConfig::base_path). Clones share one table, so that a clone can add and remove tenants while the site
@@ -40,8 +43,8 @@ impl HostTable {
     /// Adds a tenant, or replaces the one with the same id.
     ///
     /// # Errors
-    /// [`DuplicateTenant`] if one of its hosts is listed twice or belongs to another tenant with the same base path; the
-    /// table is then unchanged.
+    /// [`DuplicateTenant`] if one of its hosts is listed twice, belongs to another tenant with the same base path, or is not a
+    /// host; the table is then unchanged.
     pub fn insert(&self, tenant: TenantConfig) -> Result<(), DuplicateTenant> {
         let (mut tenants, tenant) = (self.write(), Arc::new(tenant));
         let others = tenants.by_id.values().filter(|other| other.id != tenant.id);
@@ -62,7 +65,8 @@ impl HostTable {
     /// Replaces all tenants.
     ///
     /// # Errors
-    /// [`DuplicateTenant`] if two of them share an id, or a host and a base path; the table is then unchanged.
+    /// [`DuplicateTenant`] if two of them share an id, or a host and a base path, or if a host is not one; the table is then
+    /// unchanged.
     pub fn replace(
         &self,
         tenants: impl IntoIterator<Item = TenantConfig>,
@@ -88,6 +92,9 @@ impl Tenants {
         let mut all = Self::default();
         for tenant in tenants {
             for host in &tenant.hosts {
+                if !is_name(host) {
+                    return Err(DuplicateTenant::NotHost(host.clone()));
+                }
                 let base = tenant.base_path();
                 let sharing = all.by_host.entry(host.to_ascii_lowercase()).or_default();
                 if sharing.iter().any(|other| other.base_path() == base) {
@@ -102,6 +109,11 @@ impl Tenants {
         }
         Ok(all)
     }
+}
+
+/// Whether the text is the name of a host, as requests have it: without a port.
+fn is_name(text: &str) -> bool {
+    Host::parse(text).is_some_and(|host| host.name().len() == text.len())
 }
 
 /// The tenant of this path among those of one host: the one whose log the path names, else the one with the longest base
@@ -199,6 +211,17 @@ mod tests {
             (found(&table, "acme.example"), found(&table, "x").unwrap()),
             (None, "b".into())
         );
+    }
+
+    #[test]
+    fn what_no_request_can_be_to_is_refused() {
+        let table = HostTable::new();
+        for bad in ["", " a.example", "a.example:8080", "a.example:", "https://a.example", "a/b"] {
+            let refused = table.insert(tenant("acme", &["good.example", bad]));
+            assert_eq!(refused, Err(DuplicateTenant::NotHost(bad.to_owned())));
+        }
+        assert_eq!(table.tenants().len(), 0);
+        table.insert(tenant("acme", &["[::1]", "127.0.0.1", "A.example", "localhost"])).unwrap();
     }
 
     #[test]
