@@ -43,7 +43,7 @@ impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.text {
             None => exact(&self.value, serializer),
-            Some(text) => raw(text.to_string(), serializer),
+            Some(text) => raw(text.to_string(), self.value, serializer),
         }
     }
 }
@@ -67,11 +67,15 @@ pub(crate) fn exact<T: Copy + Into<Option<f64>>, S: Serializer>(
     if (MIN_PLAIN..MAX_WHOLE).contains(&size) || !value.is_finite() {
         return serializer.serialize_f64(value);
     }
-    raw(ryu_js::Buffer::new().format_finite(value).to_owned(), serializer)
+    raw(ryu_js::Buffer::new().format_finite(value).to_owned(), value, serializer)
 }
 
-/// Serializes a number by its text.
-fn raw<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
+/// Serializes a number by its text. Only `serde_json` understands that; of other formats, those that are binary can be told, and get the
+/// nearest double.
+fn raw<S: Serializer>(text: String, value: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if !serializer.is_human_readable() {
+        return serializer.serialize_f64(value);
+    }
     RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
 }
 
@@ -127,10 +131,100 @@ fn digits(text: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that fails panics")]
 mod tests {
+    use std::fmt::Error;
+
     use proptest::prelude::*;
+    use serde::ser::{Impossible, Serialize, Serializer};
 
     use super::super::{Json, write};
-    use super::exact;
+    use super::{Number, exact};
+
+    /// A binary format that writes doubles alone.
+    struct Doubles;
+
+    macro_rules! refusing {
+        ($($name:ident($($value:ty),*) -> $done:ty;)*) => {
+            $(fn $name(self, $(_: $value),*) -> Result<$done, Error> { Err(Error) })*
+        };
+    }
+
+    type Never = Impossible<f64, Error>;
+
+    impl Serializer for Doubles {
+        type Ok = f64;
+        type Error = Error;
+        type SerializeSeq = Never;
+        type SerializeTuple = Never;
+        type SerializeTupleStruct = Never;
+        type SerializeTupleVariant = Never;
+        type SerializeMap = Never;
+        type SerializeStruct = Never;
+        type SerializeStructVariant = Never;
+
+        fn is_human_readable(&self) -> bool {
+            false
+        }
+
+        fn serialize_f64(self, value: f64) -> Result<f64, Error> {
+            Ok(value)
+        }
+
+        fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<f64, Error> {
+            value.serialize(self)
+        }
+
+        fn serialize_newtype_struct<T: Serialize + ?Sized>(
+            self,
+            _: &'static str,
+            value: &T,
+        ) -> Result<f64, Error> {
+            value.serialize(self)
+        }
+
+        fn serialize_newtype_variant<T: Serialize + ?Sized>(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            value: &T,
+        ) -> Result<f64, Error> {
+            value.serialize(self)
+        }
+
+        refusing! {
+            serialize_bool(bool) -> f64;
+            serialize_i8(i8) -> f64;
+            serialize_i16(i16) -> f64;
+            serialize_i32(i32) -> f64;
+            serialize_i64(i64) -> f64;
+            serialize_u8(u8) -> f64;
+            serialize_u16(u16) -> f64;
+            serialize_u32(u32) -> f64;
+            serialize_u64(u64) -> f64;
+            serialize_f32(f32) -> f64;
+            serialize_char(char) -> f64;
+            serialize_str(&str) -> f64;
+            serialize_bytes(&[u8]) -> f64;
+            serialize_none() -> f64;
+            serialize_unit() -> f64;
+            serialize_unit_struct(&'static str) -> f64;
+            serialize_unit_variant(&'static str, u32, &'static str) -> f64;
+            serialize_seq(Option<usize>) -> Never;
+            serialize_tuple(usize) -> Never;
+            serialize_tuple_struct(&'static str, usize) -> Never;
+            serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Never;
+            serialize_map(Option<usize>) -> Never;
+            serialize_struct(&'static str, usize) -> Never;
+            serialize_struct_variant(&'static str, u32, &'static str, usize) -> Never;
+        }
+    }
+
+    #[test]
+    fn binary_formats_get_doubles() {
+        let number = Number::written("1.50");
+        assert_eq!(number.serialize(Doubles), Ok(1.5));
+        assert_eq!(exact(&1e-7, Doubles), Ok(1e-7));
+    }
 
     #[derive(serde::Serialize)]
     struct Record {
