@@ -2,8 +2,9 @@
 
 use crate::domain::Invalid;
 
-/// Why the program around the service refuses a take that all rules of the service accept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why the program around the service refuses a take that all rules of the service accept. Its `Display` is the text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
 pub struct PolicyRefusal {
     kind: PolicyKind,
     code: String,
@@ -72,7 +73,9 @@ mod tests {
     #[test]
     fn codes_and_texts_are_short_lines() {
         let new = |code: &str, text: &str| PolicyRefusal::new(PolicyKind::Conflict, code, text);
-        assert!(new("position-limit-2", "Too large: é.").is_ok());
+        assert!(
+            new("position-limit-2", "Too large: é.").is_ok_and(|it| it.to_string() == it.text())
+        );
         let long = "a".repeat(201);
         for (code, text) in [
             ("", "x"),
