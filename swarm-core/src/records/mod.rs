@@ -1,7 +1,13 @@
 //! The serialized form of records, which a store may keep.
 //!
-//! Each record has one text, written as JSON by the core. Parsing that text gives an equal record.
-//! The text of a public record is the text that the API shows.
+//! Each record has one text, written as JSON by the core. Parsing that text gives an equal record, but for two numbers that no public
+//! text has, and that are 0 after reading: [`Session::version`], and [`Take::session_version`], which its [`TakeProof`] has. The text of a
+//! public record is the text that the API shows.
+//!
+//! Records implement `Serialize` and `Deserialize` for JSON alone. Numbers keep the digits that they were written with, which
+//! `serde_json` passes on: other text formats, such as YAML, show a wrapper of it in their place, and binary formats get the nearest
+//! double. What is signed, hashed or to be verified later is kept as the text: `serde_json::Value` and the type `jsonb` of PostgreSQL
+//! change the order of members and the digits of numbers.
 
 /// Implements [`Record`] for types whose text is what `serde` writes.
 macro_rules! derived {
@@ -24,6 +30,7 @@ use serde::de::DeserializeOwned;
 use crate::domain::json::{Json, Mismatch, NotJson};
 use crate::domain::{Invalid, Message, Salt, Session, Signature, Take, Webhook};
 
+#[cfg(feature = "service")]
 pub(crate) use session::SnapshotText;
 pub use session::snapshot_text;
 

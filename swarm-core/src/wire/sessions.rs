@@ -69,7 +69,8 @@ pub(super) struct SessionSummaries<'a> {
     next_before: Option<SessionId>,
 }
 
-/// Returns the response with a bundle (API.md, 11.8).
+/// Returns the response with a bundle (API.md, 11.8). Keep its body as the text that it is: `serde_json::Value` and the type `jsonb` of
+/// PostgreSQL change the order of members and the digits of numbers, and a bundle that went through them does not hold.
 pub fn bundle(bundle: &SessionBundle) -> Answer {
     Answer::ok(bundle)
 }
