@@ -55,7 +55,14 @@
 //!   committee with its feature alone.
 //! - `system-entropy` (default): [`SystemEntropy`], the randomness of the operating system.
 //!
-//! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository.
+//! Numbers such as "API.md, 5.2" are sections of the REST reference, `API.md` in the repository. There `docs/embedding.md` is the guide for
+//! programs around the service, and `examples/` has whole programs.
+
+// A smaller build has no documentation of what it leaves out.
+#![cfg_attr(
+    not(all(feature = "committee", feature = "system-entropy")),
+    allow(rustdoc::broken_intra_doc_links)
+)]
 
 pub mod answers;
 pub mod audit;

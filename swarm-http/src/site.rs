@@ -88,7 +88,7 @@ pub(crate) struct Origins {
 impl Site {
     /// A site with the tenants of this directory, which may change at any time. A
     /// [`Swarm`](swarm_core::Swarm) alone serves interface A; with
-    /// [`Committees`](swarm_core::Committees), interface B too.
+    /// `swarm_core::Committees`, interface B too.
     pub fn new(services: impl Into<Services>, directory: impl TenantDirectory) -> Self {
         let workers = Arc::<WorkerPool>::default();
         Self {
@@ -125,7 +125,7 @@ impl Site {
     /// later, keep a [`HostTable`] and pass it to [`new`](Self::new).
     ///
     /// # Errors
-    /// [`DuplicateTenant`] if two tenants share a host or an id.
+    /// [`DuplicateTenant`] if two tenants share a host or an id, or a host is not one.
     pub fn by_host(
         services: impl Into<Services>,
         tenants: impl IntoIterator<Item = TenantConfig>,
