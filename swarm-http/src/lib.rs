@@ -30,6 +30,8 @@
 //! of each client. [`Site::maintenance`] is the background work, to be run alongside the server. The rules are
 //! in `swarm-core`; this crate has paths, headers, status codes and pages.
 //!
+//! In the repository, `docs/embedding.md` is the guide for programs around a site, and `examples/` has whole programs.
+//!
 //! # Feature flags
 //!
 //! - `pages` (default): the HTML pages, `/docs` and the feed. Without it, the permalinks of takes and memos answer only
@@ -134,8 +136,9 @@ pub fn operator_commands() -> impl Iterator<Item = (&'static Method, &'static st
 }
 
 /// An answer of the core as a response to a request for this path with these headers, with the headers of every answer of this
-/// crate, and those of an error: `Retry-After`, `WWW-Authenticate`, and the `Link` to the take on file, at the root of the host. For servers that answer before a request reaches the [`service`]. An error is one of problem details if the client
-/// prefers that (API.md, 1.2); its type is relative, because the origin of such a request may be unknown.
+/// crate, and those of an error: `Retry-After`, `WWW-Authenticate`, and the `Link` to the take on file, at the root of the host. For
+/// servers that answer before a request reaches the [`service`], and for routes of a program's own. An error is one of problem details
+/// if the client prefers that (API.md, 1.2); its type is relative, because the origin of such a request may be unknown.
 pub fn response<B: From<Bytes>>(
     path: &str,
     request: &HeaderMap,

@@ -25,6 +25,8 @@
 //!
 //! [`Maintenance::run`] ends only when a job has panicked, for all tenants: keep its handle, and stop the server then,
 //! as `swarm serve` does. [`Maintenance::run_until`] also ends when it is asked to, after the rounds in progress.
+//!
+//! In the repository, `docs/embedding.md` names the jobs that a program adds, and what each of them needs.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
