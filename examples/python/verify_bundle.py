@@ -630,6 +630,7 @@ class Session:
         self.question, self.resolution = optional(string, record, "question", 1, 500), optional(string, record, "resolution", 1, 1_000)
         self.resolves_at = optional(instant, record, "resolvesAt")
         self.outcome, self.voided = optional(read_outcome, record, "outcome"), optional(read_voided, record, "voided")
+        self.voided_at = None if self.voided is None else instant(self.voided, "at")
         self.quorum, self.buckets = optional(whole, record, "quorum", 2**32 - 1), optional(read_buckets, record, "buckets")
         self.stances, self.max_revisions = optional(read_stances, record, "stances"), optional(read_max_revisions, record, "maxRevisions")
         self.method = optional(read_method, record, "method")
@@ -1632,9 +1633,11 @@ def check_times(session, acts, entries, report):
         faults.append(f"convenedAt is not that of entry {acts[0].seq}, {acts[0].fields['at']}")
     of_state = lambda state: next((act for act in acts if act.session["state"] == state), None)
     opened = next((act for act in acts if act.act == "opened"), None)
+    void = next((act for act in acts if act.act == "void"), None)
     for name, time, act in (
         ("openedAt", session.opened_at, opened), ("publishedAt", session.published_at, of_state("published")),
         ("aggregatedAt", session.aggregated_at, of_state("aggregated")),
+        ("voided.at", session.voided_at, void),
     ):
         if act and time is not None and time > act.at:
             faults.append(f"{name} is after entry {act.seq} of {act.fields['at']}")
@@ -1990,7 +1993,7 @@ class Log:
         session = Session(bundle.session)
         origin, size, root = read_checkpoint(read_note(bundle.checkpoint)[0])
         latest = self.latest(log, origin, size, key)
-        self.size, last_root = latest or (size, root)
+        self.bundled, (self.size, last_root) = size, latest or (size, root)
         self.is_latest, self.fork = latest is not None, False
         self.session, self.concerning, self.others, self.keys, self.faults = session, {}, {}, {}, []
         self.elsewhere, self.signed = {}, {}  # takes in other sessions of the day and subject, also by their digests
@@ -2090,6 +2093,7 @@ class Log:
         there = {entry.seq: entry.leaf for entry in entries}
         report.conclude("completeness", self.faults + [
             f"entry {place} of the log concerns the session, and is not in the bundle"
+            + (": it came after the checkpoint of the bundle" if place > self.bundled else "")
             for place, leaf in self.concerning.items() if there.get(place) != leaf
         ], f"the log of {self.size} has {len(self.concerning)} entries on the session, and the bundle all of them")
         if not self.is_latest:

@@ -189,12 +189,14 @@ pub(super) fn check_times(
         faults.push(format!("convenedAt is {says}, entry {} says {at}", first.seq));
     }
     let opening = acts.iter().find(|act| act.entry.act == SessionAct::Opened);
+    let void = acts.iter().find(|act| act.entry.act == SessionAct::Void);
     let act = |state| acts.iter().find(|act| act.after().state == state);
     let aggregated_at = session.snapshot.as_ref().map(|snapshot| snapshot.figures.aggregated_at);
     for (field, time, act) in [
         ("openedAt", session.opened_at, opening),
         ("publishedAt", session.published_at, act(SessionState::Published)),
         ("aggregatedAt", aggregated_at, act(SessionState::Aggregated)),
+        ("voided.at", session.voided.as_ref().map(|voided| voided.at), void),
     ] {
         // The time is read before the commit, so it may be earlier than that of the entry, but not later.
         if let (Some(time), Some(act)) = (time, act.filter(|act| time > Some(act.at))) {

@@ -54,6 +54,8 @@ pub struct WholeLog {
     last: Option<(Seq, Timestamp)>,
     /// The entries at which time runs back since the session was convened, at most [`MAX_BACKWARD`], in order.
     backward: Vec<Backward>,
+    /// The number of entries that the checkpoint of the bundle covers.
+    bundled: u64,
     /// The number of entries, and whether the log is known to end there.
     size: u64,
     is_latest: bool,
@@ -129,6 +131,7 @@ impl LogReader {
             faults: Vec::new(),
             last: None,
             backward: Vec::new(),
+            bundled: checkpoint.size,
             size: checkpoint.size,
             is_latest: false,
             fork: None,
@@ -309,7 +312,11 @@ impl WholeLog {
         let mut faults = self.faults.clone();
         let missing = self.concerning.iter().filter(|(seq, leaf)| bundled.get(seq) != Some(leaf));
         faults.extend(missing.map(|(seq, _)| {
-            format!("entry {seq} of the log concerns the session, and is not in the bundle")
+            let later = match seq.0 > self.bundled {
+                true => ": it came after the checkpoint of the bundle",
+                false => "",
+            };
+            format!("entry {seq} of the log concerns the session, and is not in the bundle{later}")
         }));
         let (concerning, size) = (count(self.concerning.len(), "entry", "entries"), self.size);
         let holds = format!(
