@@ -7,9 +7,10 @@ use swarm_core::store::Store;
 use super::arguments::CopyOptions;
 use super::dump::{described, tenants};
 use super::opened::{OpenedTarget, to_dump};
+use super::read_ahead::ReadAhead;
 use super::signatures::Signer;
 use super::target::Target;
-use super::{PROGRAM, count_record, entries_progress, store_failed};
+use super::{PROGRAM, count_record, entries_progress};
 use crate::command::note;
 use crate::failure::CommandError;
 
@@ -60,9 +61,9 @@ async fn copy(
     let (mut writer, first) = DumpWriter::new(PROGRAM);
     target.line(first.as_bytes()).await?;
     for tenant in tenants {
-        let mut dump = from.dump(&tenant).await.map_err(|error| store_failed(&error))?;
+        let mut dump = ReadAhead::of(from, &tenant).await?;
         loop {
-            let records = dump.next().await.map_err(|error| store_failed(&error))?;
+            let records = dump.next().await?;
             if records.is_empty() {
                 break;
             }

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use swarm_core::TenantId;
 use swarm_core::proof::DumpKey;
 use swarm_core::service::dump::{DumpWriter, Totals};
-use swarm_core::store::{Store, Stored};
+use swarm_core::store::Store;
 
 use super::arguments::DumpOptions;
 use super::opened::{to_dump, usage};
+use super::read_ahead::ReadAhead;
 use super::signatures::NO_KEY;
 use super::{PROGRAM, count_record, entries_progress, no_such_tenant, store_failed};
 use crate::command::{create_private, note};
@@ -96,9 +97,9 @@ async fn write(
     output.put(&first)?;
     let progress = entries_progress();
     for tenant in tenants {
-        let mut dump = store.dump(&tenant).await.map_err(|error| store_failed(&error))?;
+        let mut dump = ReadAhead::of(store, &tenant).await?;
         loop {
-            let records: Vec<Stored> = dump.next().await.map_err(|error| store_failed(&error))?;
+            let records = dump.next().await?;
             if records.is_empty() {
                 break;
             }

@@ -6,6 +6,7 @@ mod dump;
 #[cfg(feature = "sqlite")]
 mod index_on_disk;
 mod opened;
+mod read_ahead;
 mod remove;
 mod restore;
 mod signatures;
