@@ -20,8 +20,8 @@ pub(super) struct BundledTake {
 /// Maximum number of unknown fields that are named.
 const MAX_UNKNOWN: usize = 100;
 
-/// Reads the session and its takes. A record that cannot be read is reported as a fault, and skipped. So is another session
-/// than the one that was asked for reported.
+/// Reads the session and its takes. A record that cannot be read is reported as a fault, and skipped. A session other than
+/// the one that was asked for is reported as a fault, and read.
 pub(super) fn read(
     bundle: &Bundle<'_>,
     asked: Option<SessionId>,

@@ -152,8 +152,8 @@ impl Credential {
         }
     }
 
-    /// Whether it is what the program around the service has recognised, and not a token that the sender has put into a header. That
-    /// may be a cookie, which a browser sends with requests of any page.
+    /// Returns whether the caller was authenticated by the program around the service, not by a token in a header of this API. That
+    /// program may have read a cookie, which a browser sends with requests of any page.
     pub(crate) fn is_signed_on(&self, headers: &HeaderMap) -> bool {
         match self {
             Self::Member(_) => true,

@@ -10,8 +10,8 @@ use crate::tenants::single_header;
 /// The header in which a browser says how the page that sends a request is related to the service.
 pub(crate) const FETCH_SITE: &str = "sec-fetch-site";
 
-/// Whether it is a change that a page of another origin sends. Programs send neither header. What somebody types into the
-/// browser comes from `none`.
+/// Returns whether the request is a change that a browser sends for a page of another origin. Programs send neither `Origin` nor
+/// `Sec-Fetch-Site`; a browser sends `Sec-Fetch-Site: none` for an address that its user typed.
 pub(crate) fn is_change_of_other_site(
     method: &Method,
     headers: &HeaderMap,

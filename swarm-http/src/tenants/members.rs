@@ -14,9 +14,9 @@ use super::SignOnUnavailable;
 #[async_trait]
 pub trait MemberSignOn: Send + Sync + 'static {
     /// The member of this tenant whom the program around has authenticated: by an extension, or by a header that a gateway sets.
-    /// Nothing in the request may count that a client can send by itself. A cookie may: what a browser changes for a page of another
-    /// origin is a 403. A bearer token beside it does not count. With `Ok(None)`, the
-    /// bearer token of the request counts, as without this hook.
+    /// Do not rely on anything that a client can send by itself. A cookie is allowed: a change that a browser sends for a page of
+    /// another origin is answered with 403. For `Ok(Some(_))` the bearer token of the request is ignored; for `Ok(None)` it counts,
+    /// as without this hook.
     ///
     /// # Errors
     /// [`SignOnUnavailable`] if it cannot be determined now, which is answered with 503. Reads that need no credential are answered as to

@@ -18,9 +18,9 @@ pub(crate) const ADMIN_TOKEN: &str = "x-admin-token";
 #[async_trait]
 pub trait Operators: Send + Sync + 'static {
     /// The operator whom the program around the [`service`](crate::service) has authenticated, if there is one: by a header
-    /// that a gateway sets, or by an extension. This operator is signed into the console too, without a token. Nothing in
-    /// the request may count that a client can send by itself: whoever sets a header must remove it from requests first. A cookie
-    /// may count: a change that a browser sends for a page of another origin is a 403.
+    /// that a gateway sets, or by an extension. This operator is signed into the console too, without a token. Do not rely
+    /// on anything that a client can send by itself: a gateway that sets a header must first remove it from the request. A
+    /// cookie is allowed: a change that a browser sends for a page of another origin is answered with 403.
     ///
     /// # Errors
     /// [`SignOnUnavailable`] if it cannot be determined now, which is answered with 503.

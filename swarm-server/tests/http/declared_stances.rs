@@ -245,7 +245,7 @@ fn result_is_the_declared_one_and_both_verifiers_follow_it() {
     let rows = client.get("/swarm/subjects/aurora.json").expect(200).json();
     let row = rows.as_array().unwrap().iter().find(|row| row["sessionId"] == id).unwrap();
     assert_eq!((&row["stances"], &row["neutral"]), (&snapshot["stances"], &json!(null)));
-    // What stands beside a score is on its scale: the members are 62.5, 0 and 37.5 away.
+    // Distances are in points of the published score: the three members are 62.5, 0 and 37.5 points away from it.
     let spread = 100.0 / 3.0;
     assert!((row["dissent"].as_f64().unwrap() - spread).abs() < 1e-9, "{row}");
     for path in ["/", "/swarm/subjects"] {

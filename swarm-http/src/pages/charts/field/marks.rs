@@ -84,7 +84,7 @@ pub(super) fn along(scale: &StanceScale, score: f64) -> f64 {
     stances.windows(2).enumerate().find_map(between).unwrap_or_default()
 }
 
-/// A figure with its sign, a true minus: `−0.50`. What is shown as zero has none: `0.00`.
+/// A figure with two decimals and its sign, for example `+0.50` or `−0.50` (U+2212). A figure that rounds to zero has no sign: `0.00`.
 pub(crate) fn signed(figure: f64) -> String {
     match format!("{:.2}", figure.abs()) {
         zero if zero == "0.00" => zero,

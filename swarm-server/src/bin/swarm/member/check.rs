@@ -183,7 +183,7 @@ fn check_receipt(
     Ok(())
 }
 
-/// What is said of evidence by a key that the log had under an earlier name.
+/// The finding for evidence that was signed by the key that the log had under an earlier name.
 const RENAMED: &str = "it is of the log under an earlier name, whose key the profile keeps";
 
 /// Checks that the entry which the receipt names is that of the take, once a checkpoint covers it.

@@ -230,13 +230,13 @@ impl Profile {
     }
 }
 
-/// The key of the service's log, as the service names it. `None` if it signs no log.
 /// The keys of a file, one on each line.
 fn log_keys(text: &str) -> Result<Vec<LogKey>, CommandError> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(|key| Ok(LogKey::parse(key, KeySource::Given)?)).collect()
 }
 
+/// The key of the service's log, as the service names it. `None` if it signs no log.
 fn named_log_key(client: &Client) -> Result<Option<String>, CommandError> {
     let manifest = match client.get("/.well-known/swarm.json") {
         Err(Error::Refused(refused)) if refused.status == 404 => return Ok(None),
