@@ -44,6 +44,8 @@ pub(super) struct SessionReplay {
     pub(super) version: u64,
     /// The record after the last act, as the log has it.
     record: String,
+    /// The day and the subject.
+    occasion: String,
     #[serde(with = "state")]
     pub(super) state: SessionState,
     pub(super) deadline: Option<Timestamp>,
@@ -111,6 +113,7 @@ impl Act {
             deadline.map(|time| Timestamp::parse("windowClosesAt", &time)).transpose()?;
         let after = SessionReplay {
             record: write(&record),
+            occasion: occasion(&record),
             state,
             deadline,
             is_blind: session.bool_if_any("blind")?.unwrap_or_default(),
@@ -194,20 +197,19 @@ impl Sessions {
         for fault in convening_faults(act.after.step(&act.record)) {
             found.fault(place, &act.line(&fault));
         }
-        let ids = self
-            .occasions
-            .get(&occasion(&act.record))
-            .map_or(Vec::new(), |ids| ids.iter().rev().copied().collect());
+        let ids = self.occasions.get(&act.after.occasion);
+        let number = ids.map_or(0, BTreeSet::len);
+        let newest: Vec<_> = ids.into_iter().flatten().rev().take(MAX_OTHERS).copied().collect();
         let mut others = Vec::new();
-        for id in ids.iter().take(MAX_OTHERS) {
-            self.recall(*id, archive, found);
-            let Some(other) = self.by_id.get(id) else { continue };
+        for id in newest {
+            self.recall(id, archive, found);
+            let Some(other) = self.by_id.get(&id) else { continue };
             others.push(format!("session {id}, {}", takes_on_file(other.filed.takes)));
         }
         if others.is_empty() {
             return found.remark(false, place, &act.line("convened"));
         }
-        let more = ids.len().saturating_sub(MAX_OTHERS);
+        let more = number.saturating_sub(MAX_OTHERS);
         others.extend((more > 0).then(|| format!("and {more} more")));
         let what = format!(
             "convened, another session of its day and subject, after {}",
@@ -288,8 +290,8 @@ impl Sessions {
         archive: &mut Archive,
         found: &mut Found,
     ) -> Option<u64> {
-        let occasion = occasion(&self.by_id.get(&id)?.record());
-        let others = self.occasions.get(&occasion)?.iter().copied().filter(|other| *other != id);
+        let occasion = &self.by_id.get(&id)?.occasion;
+        let others = self.occasions.get(occasion)?.iter().copied().filter(|other| *other != id);
         let others: Vec<_> = others.collect();
         others.into_iter().find(|other| {
             self.recall(*other, archive, found);
@@ -301,7 +303,7 @@ impl Sessions {
     fn keep(&mut self, act: Act, before: Option<SessionReplay>) {
         let was_withdrawn = before.as_ref().is_some_and(|before| before.is_withdrawn);
         let is_withdrawn = was_withdrawn || act.after.is_withdrawn;
-        let occasion = self.occasions.entry(occasion(&act.record)).or_default();
+        let occasion = self.occasions.entry(act.after.occasion.clone()).or_default();
         if is_withdrawn {
             occasion.remove(&act.id)
         } else {
