@@ -43,24 +43,21 @@ pub(super) struct Followed {
     kept: u64,
     /// Whether the new tree has the root of that log at the size seen, and at its last one.
     has_root: [Option<bool>; 2],
-    mirror: Mirror,
-    /// The entries that were seen, and that the new log has in another form; `None` without a mirror.
-    changed: Option<Vec<Seq>>,
+    /// `None` if nothing is kept of the log that was watched, or not all that is needed.
+    mirror: Option<Mirror>,
 }
 
-/// Reads an entry that was seen of the log that was watched, by its index; `None` if it is not kept.
-#[derive(Default)]
-pub(super) struct Mirror(Option<Box<dyn FnMut(u64) -> Option<String>>>);
-
-impl Mirror {
-    pub(super) fn of(read: impl FnMut(u64) -> Option<String> + 'static) -> Self {
-        Self(Some(Box::new(read)))
-    }
+/// What is kept of the log that was watched, compared with the new one.
+struct Mirror {
+    /// Reads an entry that was seen, by its index; `None` if it is not kept.
+    read: Box<dyn FnMut(u64) -> Option<String>>,
+    /// The entries that the new log has in another form.
+    changed: Vec<Seq>,
 }
 
 impl std::fmt::Debug for Mirror {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Mirror").field(&self.0.is_some()).finish()
+        f.debug_struct("Mirror").field("changed", &self.changed).finish_non_exhaustive()
     }
 }
 
@@ -85,13 +82,12 @@ impl Followed {
         let has_root = sizes.map(|size| (size == Some(0)).then_some(true));
         let step = |succession| Step { succession, accepted: None };
         let steps = successions.into_iter().map(step).collect();
-        let (mirror, changed) = (Mirror::default(), None);
-        Self { seen, steps, kept: u64::MAX, has_root, mirror, changed }
+        Self { seen, steps, kept: u64::MAX, has_root, mirror: None }
     }
 
-    /// Compares each entry with the one that was seen.
-    pub(super) fn compare(&mut self, mirror: Mirror) {
-        (self.mirror, self.changed) = (mirror, Some(Vec::new()));
+    /// Has each entry compared with the one that was seen, which `read` returns by its index; `None` if it is not kept.
+    pub(super) fn compare(&mut self, read: impl FnMut(u64) -> Option<String> + 'static) {
+        self.mirror = Some(Mirror { read: Box::new(read), changed: Vec::new() });
     }
 
     /// Reads an entry of the new log, which is the last one in the tree. Returns whether it is another one than was seen.
@@ -126,18 +122,14 @@ impl Followed {
 
     fn is_changed(&mut self, seq: Seq, text: &str) -> bool {
         let is_kept = seq.0 <= self.kept && seq.0 <= self.seen.size;
-        let (Some(read), true) = (&mut self.mirror.0, is_kept) else { return false };
-        match (read(seq.0.saturating_sub(1)), &mut self.changed) {
-            (Some(seen), Some(changed)) if seen != text => {
-                changed.push(seq);
-                true
-            }
-            (Some(_), _) => false,
-            (None, changed) => {
-                *changed = None;
-                false
-            }
-        }
+        let Some(mirror) = self.mirror.as_mut().filter(|_| is_kept) else { return false };
+        let Some(seen) = (mirror.read)(seq.0.saturating_sub(1)) else {
+            self.mirror = None;
+            return false;
+        };
+        let is_changed = seen != text;
+        mirror.changed.extend(is_changed.then_some(seq));
+        is_changed
     }
 
     /// The number of entries that the new log has of the one that was watched, as far as was read.
@@ -201,19 +193,18 @@ impl Followed {
         let signed = self.steps.first().map_or(0, |step| step.succession.last.size);
         let lost = signed.saturating_sub(self.kept);
         let [seen, all] = self.has_root;
-        match (lost, all) {
-            (0, Some(true)) => "all that was signed of it is in the new log".to_owned(),
-            (0, _) if self.changed.as_ref().is_some_and(|changed| !changed.is_empty()) => {
-                listed(self.changed.as_deref().unwrap_or_default())
-            }
-            (0, _) => format!("the first {signed} entries of the new log are others"),
-            (lost, _) => {
+        let changed = self.mirror.as_ref().map(|mirror| &*mirror.changed);
+        match (lost, all, changed) {
+            (0, Some(true), _) => "all that was signed of it is in the new log".to_owned(),
+            (0, _, Some(changed @ [_, ..])) => listed(changed),
+            (0, _, _) => format!("the first {signed} entries of the new log are others"),
+            (lost, _, changed) => {
                 let verb = if lost == 1 { "is" } else { "are" };
                 let lost = format!("{lost} of them {verb} lost");
                 let kept = self.kept.min(self.seen.size);
-                match (seen.filter(|_| self.kept >= self.seen.size), &self.changed) {
+                match (seen.filter(|_| self.kept >= self.seen.size), changed) {
                     (Some(true), _) => format!("{lost}, none of those that were seen"),
-                    (_, Some(changed)) if changed.is_empty() => {
+                    (_, Some([])) => {
                         format!(
                             "{lost}; the first {kept} entries of the new log are those that were seen"
                         )

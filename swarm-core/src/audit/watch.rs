@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::continuation::{Continuation, continuation};
 use super::key::LogKey;
 use super::replay::{Archive, Found, Remark, Replay, SessionAside};
-use super::succession::{Followed, Mirror};
+use super::succession::Followed;
 use crate::domain::json::printable;
 use crate::domain::{Invalid, Seq, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
@@ -212,7 +212,7 @@ impl Watch {
     #[must_use]
     pub fn with_mirror(mut self, read: impl FnMut(u64) -> Option<String> + 'static) -> Self {
         if let Some(followed) = &mut self.followed {
-            followed.compare(Mirror::of(read));
+            followed.compare(read);
         }
         self
     }
