@@ -113,7 +113,8 @@ fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>]) -> Faults {
                 format!("{named}: deadline {from} → {to}{effect}")
             });
         }
-        if let Some(deadline) = to.filter(|deadline| act.aggregates() && act.at <= *deadline) {
+        if let Some(deadline) = to.filter(|deadline| act.entry.aggregates() && act.at <= *deadline)
+        {
             let after = count(filed.after(act.seq).len(), "take was", "takes were");
             let named = act.named();
             texts.push(format!(

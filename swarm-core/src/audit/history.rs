@@ -27,11 +27,6 @@ impl ActOnSession<'_> {
         &self.entry.session
     }
 
-    /// Whether the act aggregates the session.
-    pub(super) fn aggregates(&self) -> bool {
-        self.entry.act == SessionAct::State && self.after().state == SessionState::Aggregated
-    }
-
     /// The entry, its time and its author, for people.
     pub(super) fn named(&self) -> String {
         let note = self.entry.note.as_ref();

@@ -33,7 +33,9 @@ pub(super) fn read(
         faults.push(format!("the session: {fault}"));
     });
     let got = session.as_ref().map(|session| session.id);
-    if let (Some(asked), Some(got)) = (asked, got.filter(|got| Some(*got) != asked)) {
+    if let (Some(asked), Some(got)) = (asked, got)
+        && asked != got
+    {
         faults.push(format!("asked for session {asked}, got session {got}"));
     }
     let mut takes: Vec<BundledTake> = Vec::new();

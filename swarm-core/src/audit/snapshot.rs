@@ -29,7 +29,7 @@ pub(super) fn check_count(
     for act in acts {
         let before = filed.partition_point(|seq| *seq < act.seq);
         let (seq, takes) = (act.seq, count(before, "take precedes", "takes precede"));
-        match (act.aggregates(), act.entry.takes) {
+        match (act.entry.aggregates(), act.entry.takes) {
             (false, None) => {}
             (true, Some(said)) if usize::try_from(said) == Ok(before) => {
                 holds = Some(format!("{takes} the aggregation, entry {seq}, as it says"));

@@ -164,8 +164,8 @@ fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Findin
     let mut findings =
         audit_take(&take, &proof, &log_key(known)?.ok_or(NO_KEY)?, member_key.as_ref());
     let got = take.clone().whole_if_any("id")?.map(TakeId);
-    if let (Some(asked), Some(got)) =
-        (known.asked_take, got.filter(|it| Some(*it) != known.asked_take))
+    if let (Some(asked), Some(got)) = (known.asked_take, got)
+        && asked != got
     {
         let text = format!("asked for take {asked}, got take {got}");
         findings.insert(0, Finding { verdict: Verdict::Fails, check: Check::Record, text });

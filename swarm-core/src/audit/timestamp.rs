@@ -10,7 +10,7 @@ use super::bundle::Bundle;
 use super::entries::{BundledEntry, Content};
 use super::finding::{Check, Report, count};
 use crate::domain::json::{Json, RawJson, printable};
-use crate::domain::{Digest, Invalid, SessionAct, SessionState, Timestamp};
+use crate::domain::{Digest, Invalid, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::SignedNote;
 use crate::proof::tree::{TreeHash, verify_consistency};
@@ -147,7 +147,9 @@ pub(super) fn check(
                 count(entries.len(), "entry", "entries")
             );
             report.conclude(Check::Timestamp, Vec::new(), holds);
-            let over = entries.iter().rfind(|entry| aggregates(&entry.content));
+            let over = entries.iter().rfind(
+                |entry| matches!(&entry.content, Content::Session(act) if act.aggregates()),
+            );
             if let Some(over) = over.filter(|over| over.seq.0 > size) {
                 let text = format!(
                     "that entry {}, by which the session was aggregated, existed then: it is after the checkpoint",
@@ -157,9 +159,4 @@ pub(super) fn check(
             }
         }
     }
-}
-
-fn aggregates(content: &Content) -> bool {
-    let Content::Session(act) = content else { return false };
-    act.act == SessionAct::State && act.session.state == SessionState::Aggregated
 }

@@ -479,7 +479,7 @@ pub(super) struct Record<'a> {
 impl Record<'_> {
     /// The take of a record with texts that are withheld, or with their digest if they were erased. The record does not have the
     /// version of the session: that is 0.
-    fn take(self) -> Result<Take, Invalid> {
+    fn into_take(self) -> Result<Take, Invalid> {
         let has_texts = self.body.is_some();
         let removed = || {
             let digest = self.digest.map(|digest| digest.read("digest")).transpose()?.flatten();
@@ -520,7 +520,7 @@ impl Record<'_> {
 /// version of the session: reading it leaves that 0.
 impl<'de> Deserialize<'de> for Take {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Record::deserialize(deserializer)?.take().map_err(D::Error::custom)
+        Record::deserialize(deserializer)?.into_take().map_err(D::Error::custom)
     }
 }
 

@@ -80,8 +80,7 @@ impl Tenant {
         if let Some(opened) = opened {
             rows.extend(self.openings(opened).await?);
         }
-        rows.sort_unstable_by_key(|row| row.seq);
-        let end = rows.last().map(|row| row.seq).unwrap_or_default();
+        let end = rows.iter().map(|row| row.seq).max().unwrap_or_default();
         let clocks = self.store.accepted_clocks(begin).await?;
         rows.extend(clocks.into_iter().filter(|row| row.seq < end));
         rows.sort_unstable_by_key(|row| row.seq);

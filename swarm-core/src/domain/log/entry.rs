@@ -302,6 +302,11 @@ impl SessionEntry {
         let Attribution { by, note } = by.clone();
         Self { version, act, by, note, session, takes: None, excuse: None }
     }
+
+    /// Returns whether the act aggregates the session.
+    pub fn aggregates(&self) -> bool {
+        self.act == SessionAct::State && self.session.state == SessionState::Aggregated
+    }
 }
 
 /// What was done to a session.
