@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use swarm_redis_testing::wait_until;
+use tempfile::TempDir;
 
 use crate::commands::{User, desk, joined};
 use crate::harness::ADMIN;
@@ -49,6 +50,17 @@ fn convened_with(flags: &str) -> (Program, User) {
     user.admin("subject put aurora.json").ok();
     joined(&user);
     user.admin(&format!("session convene --subject aurora {flags}")).ok();
+    (program, user)
+}
+
+/// A service whose store and key are in this folder, so that it can be started again.
+fn convened_in(folder: &Arc<TempDir>) -> (Program, User) {
+    let program = Program::start_in(Arc::clone(folder), &["serve"], TOKEN);
+    let user = User::of(&program);
+    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
+    user.admin("subject put aurora.json").ok();
+    joined(&user);
+    user.admin("session convene --subject aurora --closes +3h").ok();
     (program, user)
 }
 
@@ -167,12 +179,7 @@ fn kept_evidence_that_was_changed_does_not_hold() {
 #[test]
 fn service_that_lost_a_take_is_found() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
-    let mut user = User::of(&program);
-    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
-    user.admin("subject put aurora.json").ok();
-    joined(&user);
-    user.admin("session convene --subject aurora --closes +3h").ok();
+    let (program, mut user) = convened_in(&folder);
     let backup = |name: &str| folder.path().join(name);
     program.stop("TERM");
     fs::copy(backup("swarm.db"), backup("backup")).unwrap();
@@ -207,12 +214,7 @@ fn service_that_lost_a_take_is_found() {
 fn entry_that_is_not_the_one_of_the_receipt_does_not_hold() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let start = || Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
-    let program = start();
-    let mut user = User::of(&program);
-    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
-    user.admin("subject put aurora.json").ok();
-    joined(&user);
-    user.admin("session convene --subject aurora --closes +3h").ok();
+    let (program, mut user) = convened_in(&folder);
     program.client.wait_until_all_is_signed();
     program.stop("TERM");
     const KEPT: [&str; 2] = ["swarm.db", "swarm.key.checkpoints"];
@@ -247,12 +249,7 @@ fn entry_that_is_not_the_one_of_the_receipt_does_not_hold() {
 #[test]
 fn take_of_before_the_log_was_renamed_is_notable() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
-    let mut user = User::of(&program);
-    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
-    user.admin("subject put aurora.json").ok();
-    joined(&user);
-    user.admin("session convene --subject aurora --closes +3h").ok();
+    let (program, mut user) = convened_in(&folder);
     user.member(SUBMIT).ok();
     program.client.wait_until_all_is_signed();
     assert_eq!(verdicts(&user, 0), [("holds".to_owned(), String::new())]);
@@ -283,12 +280,7 @@ fn take_of_before_the_log_was_renamed_is_notable() {
 fn receipt_of_a_log_that_ended_is_notable_with_the_one_after_it() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let start = || Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
-    let program = start();
-    let mut user = User::of(&program);
-    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
-    user.admin("subject put aurora.json").ok();
-    joined(&user);
-    user.admin("session convene --subject aurora --closes +3h").ok();
+    let (program, mut user) = convened_in(&folder);
     let proved = |program: &Program, take: u64| {
         let path = format!("/api/swarm/takes/{take}/proof");
         wait_until("the take is proved", || program.client.get(&path).status == 200);
@@ -353,12 +345,7 @@ fn moved(user: &mut User, program: &Program) {
 #[test]
 fn answer_that_is_not_signed_is_said() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let program = Program::start_in(Arc::clone(&folder), &["serve"], TOKEN);
-    let mut user = User::of(&program);
-    user.file("aurora.json", &json!({ "id": "aurora", "name": "Aurora" }).to_string());
-    user.admin("subject put aurora.json").ok();
-    joined(&user);
-    user.admin("session convene --subject aurora --closes +3h").ok();
+    let (program, mut user) = convened_in(&folder);
     wait_until("the log is signed", || program.client.get("/swarm/log/checkpoint").status == 200);
     program.stop("TERM");
     // A server with another key signs nothing until an operator accepts it.
