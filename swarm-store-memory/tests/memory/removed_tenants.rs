@@ -1,19 +1,19 @@
 //! Tenants that are removed, and others of their names that come later.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
-use std::collections::HashMap;
-use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use swarm_core::domain::{
     Actor, Attribution, Contact, Day, Enrolment, Name, Session, SessionDraft, Subject,
 };
 use swarm_core::proof::log_key::ServerSecret;
-use swarm_core::service::signed_log::{CheckpointMemory, LastSigned, LogSigner, Signing};
+use swarm_core::service::signed_log::{LogSigner, Signing};
 use swarm_core::store::{Caller, Store, StoreErrorKind};
 use swarm_core::{Error, Refusal, Swarm, SystemEntropy, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::Author;
+
+use crate::signed_log::Memory;
 
 fn id() -> TenantId {
     TenantId::parse("acme").unwrap()
@@ -82,25 +82,6 @@ async fn cached_facts_of_a_removed_tenant_do_not_count() {
     let refused = later.submit(caller, &ada.submission(&session, "2")).await.unwrap_err();
     let Error::Refused(refused) = refused else { panic!("{refused}") };
     assert_eq!(refused.reason, Refusal::BadSignature);
-}
-
-#[derive(Clone, Default)]
-struct Memory(Arc<Mutex<HashMap<String, LastSigned>>>);
-
-impl CheckpointMemory for Memory {
-    fn last(&self, origin: &str) -> io::Result<Option<LastSigned>> {
-        Ok(self.0.lock().unwrap().get(origin).cloned())
-    }
-
-    fn remember(&self, origin: &str, last: &LastSigned) -> io::Result<()> {
-        self.0.lock().unwrap().insert(origin.to_owned(), last.clone());
-        Ok(())
-    }
-
-    fn forget(&self, origin: &str) -> io::Result<()> {
-        self.0.lock().unwrap().remove(origin);
-        Ok(())
-    }
 }
 
 #[tokio::test]

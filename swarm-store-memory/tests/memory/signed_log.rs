@@ -386,7 +386,7 @@ impl CheckpointMemory for LateMemory {
 
 /// What a test remembers of checkpoints.
 #[derive(Clone, Default)]
-struct Memory(Arc<Mutex<HashMap<String, LastSigned>>>);
+pub(crate) struct Memory(Arc<Mutex<HashMap<String, LastSigned>>>);
 
 impl CheckpointMemory for Memory {
     fn last(&self, origin: &str) -> io::Result<Option<LastSigned>> {
@@ -395,6 +395,11 @@ impl CheckpointMemory for Memory {
 
     fn remember(&self, origin: &str, last: &LastSigned) -> io::Result<()> {
         self.0.lock().unwrap().insert(origin.to_owned(), last.clone());
+        Ok(())
+    }
+
+    fn forget(&self, origin: &str) -> io::Result<()> {
+        self.0.lock().unwrap().remove(origin);
         Ok(())
     }
 }
