@@ -281,7 +281,8 @@ impl Records {
     }
 
     /// Changes the marks of takes, and the snapshot of their session, in one commit. Returns the time of the commit; `None`,
-    /// with nothing written, unless the session has the version `marks.expected`, and the author that of `marks.author`.    /// The takes become [`TakeMarks::marked`] of that time, and the version of the session changes, so that no aggregation misses a mark. A
+    /// with nothing written, unless the session has the version `marks.expected`, and the author that of `marks.author`.
+    /// The takes become [`TakeMarks::marked`] of that time, and the version of the session changes, so that no aggregation misses a mark. A
     /// text that is [erased](crate::rules::TakeMark::Erased) stays readable nowhere in the store. `marks.acts` are appended to the log, in
     /// order, and [`acts_on`](Self::acts_on) the session has them.
     pub async fn mark_takes(&self, marks: &TakeMarks) -> Result<Option<Timestamp>> {
