@@ -1,12 +1,14 @@
-//! Aggregation racing with takes that are being filed.
+//! Aggregation racing with takes that are being filed, and with operators who withhold their texts.
 #![allow(clippy::unwrap_used, reason = "a test panics")]
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use swarm_core::domain::{Attribution, Session, SessionState};
+use swarm_core::domain::{Actor, Attribution, Note, Session, SessionState};
 use swarm_core::json::write;
-use swarm_core::{Refusal, SubmitError, Take, Tenant};
+use swarm_core::store::backend::{Backend, CommitOutcome, Operation, Transaction};
+use swarm_core::store::{Interceptor, Result, async_trait};
+use swarm_core::{Refusal, SubmitError, Take, TakeId, Tenant, TenantId};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{Author, TestTenant};
 use tokio::sync::Barrier;
@@ -54,7 +56,47 @@ async fn racing_aggregation_snapshots_highest_revisions_once() {
     assert!((1..ROUNDS).contains(&quoted_late), "{quoted_late}");
 }
 
-type Outcome = Result<Arc<Take>, SubmitError>;
+/// A store in which an operator withholds the texts of a take after an aggregation has read them, and before it commits.
+struct Withholding {
+    desk: Tenant,
+    take: Mutex<Option<TakeId>>,
+}
+
+#[async_trait]
+impl Interceptor for Withholding {
+    async fn commit(
+        &self,
+        next: &dyn Backend,
+        tenant: &TenantId,
+        op: Operation,
+        transaction: Transaction,
+    ) -> Result<CommitOutcome> {
+        let take = self.take.lock().unwrap().take_if(|_| op == "save session");
+        if let Some(take) = take {
+            let note = Note::parse("It names a client.").unwrap();
+            self.desk.withhold_take(take, &note, &Actor::OPERATOR).await.unwrap();
+        }
+        next.commit(tenant, op, transaction).await
+    }
+}
+
+#[tokio::test]
+async fn text_that_is_withheld_during_an_aggregation_is_not_quoted() {
+    let store = MemoryStore::new();
+    let fixture = TestTenant::fresh(store.clone()).await;
+    let (ada, session) = (fixture.author("ada").await, fixture.convened("aurora").await);
+    let take = fixture.filed(&ada, &session, "1").await.id;
+    let withholding = Withholding { desk: fixture.service(), take: Mutex::new(Some(take)) };
+    let store = store.intercepted(Arc::new(withholding));
+    let tenant = TestTenant::open(store, fixture.id.clone()).service();
+
+    let (to, by) = (SessionState::Aggregated, &Attribution::SCHEDULE);
+    let aggregated = tenant.advance(session.id, to, by).await.unwrap();
+    let quote = &aggregated.snapshot.as_ref().unwrap().quotes[0];
+    assert_eq!((quote.take_id, &quote.body), (take, &None));
+}
+
+type Outcome = std::result::Result<Arc<Take>, SubmitError>;
 
 fn is_closed(outcome: &Outcome) -> bool {
     matches!(outcome, Err(SubmitError::Refused(why)) if why.reason == Refusal::AmendmentClosed)

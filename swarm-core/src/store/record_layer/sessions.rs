@@ -198,8 +198,8 @@ impl Records {
 
     /// Aggregates a session: reads it and all of its takes, has [`Aggregation::judge`] judge them,
     /// and commits the change; returns the session after the commit, or the refusal of the rules.
-    /// The commit is guarded by the number of the takes. Takes may arrive faster than they can be read: after a few attempts, this process
-    /// holds its own back until the commit.
+    /// The commit is guarded by the version of the session and the number of its takes. Takes may arrive faster than they can be read: after
+    /// the first attempt, this process holds its own back until the commit.
     pub async fn aggregate(&self, aggregation: &Aggregation) -> Result<Aggregated> {
         let id = aggregation.session;
         // What is sealed is not read for a refusal.
@@ -209,7 +209,7 @@ impl Records {
         if let Err(refusal) = aggregation.check(session.as_ref(), has_takes, self.now().await?) {
             return Ok(Err(refusal));
         }
-        let (mut takes, mut hold) = (Vec::new(), None);
+        let (mut takes, mut version, mut hold) = (Vec::new(), None, None);
         for _ in 0..MAX_ATTEMPTS {
             let after = takes.last().map_or(TakeId(0), StoredTake::id);
             // Nor for a dry run, which does not show the snapshot of sealed takes.
@@ -217,6 +217,12 @@ impl Records {
             let rest = TakeQuery { after, unsealed, ..TakeQuery::all(id) };
             let rest = self.session_takes(&rest).await?;
             let (session, rest) = rest.map(|found| (found.session, found.takes)).unzip();
+            let current = session.as_ref().map(|session| session.version);
+            if version.replace(current).is_some_and(|version| version != current) {
+                // An operator who marks a take changes the version: the takes that were read before may lack the mark.
+                takes.clear();
+                continue;
+            }
             takes.extend(rest.unwrap_or_default());
             let whole: Vec<_> = takes.iter().filter_map(StoredTake::whole).cloned().collect();
             // Read last, so that no take of the snapshot was filed after it.
