@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use swarm_core::domain::{Confidence, Revision, SealedTake, Stance, Withheld};
+use swarm_core::domain::{Confidence, Revision, SealedTake, Stance, Weights, Withheld};
 use swarm_core::json::{Json, Object};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeId, Timestamp};
 
@@ -50,6 +50,8 @@ pub struct WithheldTake {
     pub stance: Stance,
     /// The confidence of the member.
     pub confidence: Confidence,
+    /// The distribution over buckets, if there is one.
+    pub weights: Option<Weights>,
     /// When the texts were withheld, and why.
     #[serde(rename = "withheld")]
     pub mark: Withheld,

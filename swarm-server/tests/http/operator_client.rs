@@ -13,11 +13,11 @@ use swarm_core::domain::committee::{
     GenerationOrder, Synthesis, Voice,
 };
 use swarm_core::domain::{
-    Acceptance, Accepted, BriefOrder, Day, DeliveryId, DeliveryState, Erasure, ExcuseOrder,
+    Acceptance, Accepted, BriefOrder, Bucket, Day, DeliveryId, DeliveryState, Erasure, ExcuseOrder,
     KeyRotation, MailState, MemberPatch, MemberState, MemberUpdate, MemoId, MessageId, Name, Note,
     Noted, OutcomeDraft, OutcomeValue, Question, QuestionText, Regime, Roster, RosterEntry,
     RosterFreeze, SessionDraft, SessionPatch, SessionState, Signal, StateChange, Subject,
-    SubjectId, SubjectSnapshotDraft,
+    SubjectId, SubjectSnapshotDraft, Weight, Weights,
 };
 use swarm_core::json::{Json, Object, write};
 use swarm_core::proof::KeyPair;
@@ -156,12 +156,16 @@ fn operator_runs_a_session() {
     let brief = operator.publish_brief(session.id, BriefOrder::default());
     assert_eq!(desk.client.brief(session.id).unwrap(), Some(brief.unwrap()));
 
+    let weight = Weight { bucket: Bucket::parse("eth").unwrap(), weight: 0.7 };
+    let weights = Weights::parse(vec![weight]).unwrap();
     let fields = TakeFields::new("cautious", 0.62).with_body("Utilisation is high.");
+    let fields = fields.with_weights(weights.clone());
     let take = sign_take(desk.client.service(), &key, &zoe, &session, &fields).unwrap();
     let take = desk.client.submit(&token, &take).unwrap().id;
     let withheld = operator.withhold(take, note("It names a client.")).unwrap();
     let ServedTake::Withheld(withheld) = withheld else { panic!("{withheld:?}") };
     assert_eq!(withheld.mark.note.as_str(), "It names a client.");
+    assert_eq!(withheld.weights, Some(weights), "they stay, and count");
     assert!(operator.restore(take, None).unwrap().open().is_some());
 
     for state in [SessionState::WindowClosed, SessionState::Aggregated, SessionState::Published] {
