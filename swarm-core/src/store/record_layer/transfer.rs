@@ -11,7 +11,8 @@ use super::tables::{
 };
 use super::{Answers, Store, acts, committee_rows, log, outbox};
 use crate::domain::{
-    LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, StoredTake, Take, TenantId,
+    LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, StoredTake, Take, TakeDraft,
+    TenantId,
 };
 use crate::store::backend::{
     Body, CommitId, Entries, Entry, Head, Item, Load, PartSet, Query, Range, Reference, Row,
@@ -24,6 +25,9 @@ use crate::store::{
 
 /// How many records are read at once, if they are short.
 const BATCH: usize = 500;
+
+/// How many entries of the log are read first.
+const FIRST_ENTRIES: usize = 50;
 
 /// The size of the records that are read at once, in bytes, unless a single one is longer.
 const BATCH_BYTES: usize = 4 << 20;
@@ -38,7 +42,8 @@ impl Store {
     /// Begins to read all records of a tenant as of now: later commits do not show.
     pub async fn dump(&self, tenant: &TenantId) -> Result<Dump> {
         let snapshot = self.backend.snapshot(tenant).await?;
-        Ok(Dump { snapshot, stages: stages(), after: None, damage: self.damage.clone() })
+        let (stages, damage) = (stages(), self.damage.clone());
+        Ok(Dump { snapshot, stages, after: None, entries: FIRST_ENTRIES, damage })
     }
 
     /// Begins to write the records of tenants that have none. Nothing of them can be read before the commit.
@@ -102,6 +107,8 @@ pub struct Dump {
     stages: VecDeque<Stage>,
     /// Where the current stage goes on.
     after: Option<Value>,
+    /// How many entries of the log are read next. No query limits their size: it is known once they are read.
+    entries: usize,
     damage: Damage,
 }
 
@@ -148,12 +155,19 @@ impl Dump {
     async fn log(&mut self) -> Result<Vec<Stored>> {
         let after = self.after.as_ref().and_then(Value::integer).unwrap_or(0);
         let after = Seq(after.unsigned_abs());
-        let entries = Entries { topic: None, after, limit: BATCH, parts: PartSet::ALL };
+        let limit = self.entries;
+        let entries = Entries { topic: None, after, limit, parts: PartSet::ALL };
         let reading = self.snapshot.read(vec![Query::Entries(entries)]).await?;
         let entries = Answers::new("dump", reading.answers, &self.damage).entries();
         self.after = entries.last().map(|entry| entry.seq.0.into());
-        let rows = entries.iter().map(|entry| log::read(entry, true).map(Stored::Log));
-        rows.collect::<Outcome<_>>().map_err(self.damage.corrupt("dump"))
+        let rows = entries.iter().map(|entry| log::read(entry, true));
+        let rows: Vec<_> = rows.collect::<Outcome<_>>().map_err(self.damage.corrupt("dump"))?;
+        let size: usize = rows.iter().map(size_of_take).sum();
+        self.entries = match size {
+            ..BATCH_BYTES => (limit * 2).min(BATCH),
+            _ => (limit / 2).max(1),
+        };
+        Ok(rows.into_iter().map(Stored::Log).collect())
     }
 
     /// The next records of a table, by the column in which `after` continues.
@@ -178,6 +192,16 @@ impl Dump {
             .collect::<Outcome<_>>()
             .map_err(self.damage.corrupt("dump"))
     }
+}
+
+/// Returns about how many bytes the take has that an entry refers to. Other records are short.
+fn size_of_take(row: &LogRow) -> usize {
+    const WEIGHT: usize = 50;
+    let Logged::Take(take) = &row.logged else { return 0 };
+    let Some(take) = take.whole() else { return 0 };
+    let TakeDraft { body, memo_url, weights, .. } = take.draft();
+    let weights = weights.iter().flat_map(|weights| weights.entries()).count();
+    body.as_str().len() + memo_url.as_str().len() + weights * WEIGHT
 }
 
 /// The records of a stage in their order, and the column after the prefix.
