@@ -70,7 +70,14 @@ intercept! {
 }
 
 /// A backend whose calls pass through an [`Interceptor`].
-pub(super) struct Intercepted<I> {
-    pub(super) next: Arc<dyn Backend>,
-    pub(super) interceptor: Arc<I>,
+struct Intercepted<I> {
+    next: Arc<dyn Backend>,
+    interceptor: Arc<I>,
+}
+
+pub(super) fn intercepted(
+    next: &Arc<dyn Backend>,
+    interceptor: Arc<impl Interceptor>,
+) -> Arc<dyn Backend> {
+    Arc::new(Intercepted { next: Arc::clone(next), interceptor })
 }

@@ -1,35 +1,32 @@
-//! Dry runs: a backend that judges a transaction as the one behind it would, and commits nothing.
+//! Dry runs: an interceptor that has the backend judge a transaction, and commits nothing.
 //!
 //! It has the checks of a transaction carried out with one more, which is never met. So the backend itself compares the
 //! guards, and there is no second implementation of them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
 use super::commit_id::new_id;
 use crate::domain::{TenantId, Timestamp};
 use crate::store::backend::{
-    Assigned, Backend, Check, CommitOutcome, Decision, Kind, Load, Operation, Query, Reading,
-    Snapshot, Table, Term, Transaction, Value, Write,
+    Assigned, Backend, Check, CommitOutcome, Decision, Kind, Load, Operation, Reading, Table, Term,
+    Transaction, Value, Write,
 };
-use crate::store::{Changes, Readiness, Result, StoreError, time_of_read};
+use crate::store::{Interceptor, Result, StoreError, time_of_read};
 
-/// A backend for dry runs of one tenant. The numbers that a commit would assign are 0.
+/// Makes the commits of one tenant dry runs. The numbers that a commit would assign are 0.
+#[derive(Default)]
 pub(super) struct DryRun {
-    backend: Arc<dyn Backend>,
     /// The records that earlier transactions would have replaced or removed: they are not as they are stored.
     replaced: Mutex<Vec<(&'static Table, Vec<Value>)>>,
 }
 
 impl DryRun {
-    pub(super) fn new(backend: Arc<dyn Backend>) -> Self {
-        Self { backend, replaced: Mutex::default() }
-    }
-
     /// Returns the outcome of a transaction of which a check is not met; `None` if all are.
     async fn judged(
         &self,
+        backend: &dyn Backend,
         tenant: &TenantId,
         op: Operation,
         transaction: &Transaction,
@@ -49,7 +46,7 @@ impl DryRun {
                 entries: Vec::new(),
                 erases: false,
             };
-            let outcome = self.backend.commit(tenant, op, judged).await?;
+            let outcome = backend.commit(tenant, op, judged).await?;
             let Decision::Failed { check, found } = &outcome.decision else {
                 return Err(StoreError::corrupt(op, "the store committed a dry run"));
             };
@@ -95,13 +92,10 @@ impl DryRun {
 }
 
 #[async_trait]
-impl Backend for DryRun {
-    async fn read(&self, tenant: &TenantId, op: Operation, queries: Vec<Query>) -> Result<Reading> {
-        self.backend.read(tenant, op, queries).await
-    }
-
+impl Interceptor for DryRun {
     async fn commit(
         &self,
+        next: &dyn Backend,
         tenant: &TenantId,
         op: Operation,
         transaction: Transaction,
@@ -109,38 +103,22 @@ impl Backend for DryRun {
         // Another log begins whatever the records are.
         let kind = transaction.kind;
         if kind != Kind::AcceptLog
-            && let Some(failed) = self.judged(tenant, op, &transaction).await?
+            && let Some(failed) = self.judged(next, tenant, op, &transaction).await?
         {
             return Ok(failed);
         }
         self.replace(&transaction.writes);
-        let Reading { clock, head, .. } = self.backend.read(tenant, op, Vec::new()).await?;
+        let Reading { clock, head, .. } = next.read(tenant, op, Vec::new()).await?;
         let numbers = vec![0; transaction.sequences.len() + usize::from(kind == Kind::AcceptLog)];
         let assigned = Assigned { at: time_of_read(clock, head.at), numbers };
         Ok(CommitOutcome { head, decision: Decision::Committed(assigned) })
     }
 
-    async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {
-        self.backend.snapshot(tenant).await
-    }
-
-    async fn load(&self) -> Result<Box<dyn Load>> {
+    async fn load(&self, _: &dyn Backend) -> Result<Box<dyn Load>> {
         Err(StoreError::misconfigured("load", "a dry run loads nothing"))
     }
 
-    async fn tenants(&self) -> Result<Vec<TenantId>> {
-        self.backend.tenants().await
-    }
-
-    async fn remove(&self, _: &TenantId) -> Result<()> {
+    async fn remove(&self, _: &dyn Backend, _: &TenantId) -> Result<()> {
         Err(StoreError::misconfigured("remove", "a dry run removes nothing"))
-    }
-
-    async fn changes(&self) -> Result<Changes> {
-        self.backend.changes().await
-    }
-
-    async fn ready(&self) -> Result<Readiness> {
-        self.backend.ready().await
     }
 }

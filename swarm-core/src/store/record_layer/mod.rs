@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::backend::{
     Answer, Append, Backend, Check, CommitId, Head, Kind, Query, Reading, Repetition, Value, Write,
 };
-use super::interceptor::Intercepted;
+use super::interceptor::intercepted;
 use super::{
     Changes, Interceptor, LogPosition, Readiness, Result, SeenLog, SeenLogs, StoreError,
     time_of_read,
@@ -73,8 +73,7 @@ impl Store {
     /// store without it.
     #[must_use]
     pub fn intercepted(&self, interceptor: Arc<impl Interceptor>) -> Self {
-        let next = Arc::clone(&self.backend);
-        Self { backend: Arc::new(Intercepted { next, interceptor }), ..self.clone() }
+        Self { backend: intercepted(&self.backend, interceptor), ..self.clone() }
     }
 
     /// Returns the same records as opened by another process, which has seen nothing of them yet.
@@ -175,7 +174,7 @@ impl Records {
     #[must_use]
     pub fn dry_run(&self) -> Self {
         Self {
-            backend: Arc::new(DryRun::new(Arc::clone(&self.backend))),
+            backend: intercepted(&self.backend, Arc::new(DryRun::default())),
             seen: Arc::new(SeenLog::at(self.seen.position())),
             holds: Arc::default(),
             is_dry_run: true,
