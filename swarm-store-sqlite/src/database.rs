@@ -7,20 +7,19 @@ use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 use swarm_core::Timestamp;
-use tokio::sync::oneshot;
 
 use crate::connection::{self, Access};
 use crate::failure::{Failure, Outcome};
 use crate::layout;
 use crate::opened_file::OpenedFile;
-use crate::readers::{self, Readers};
-use crate::writer::{self, Changes, PendingChange, Scrub};
+use crate::readers::{self, Jobs};
+use crate::writer::{self, Changes, PendingChange};
 
 /// An open file. Dropping it completes all pending work and closes the file.
 pub(crate) struct Database {
     // Dropped in this order. The connection of the writer is closed last and alone: SQLite removes the -wal file only if no other one is
     // being closed at the same time.
-    readers: Worker<Readers>,
+    readers: Worker<Jobs>,
     /// `None` if the file is only read.
     writer: Option<Worker<Changes>>,
     path: PathBuf,
@@ -81,7 +80,7 @@ impl Database {
     }
 
     fn new(
-        readers: Worker<Readers>,
+        readers: Worker<Jobs>,
         writer: Option<Worker<Changes>>,
         path: &Path,
         access: Access,
@@ -121,21 +120,21 @@ impl Database {
         &self,
         change: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
+        self.commit(false, change).await
+    }
+
+    /// The same. If it `erases`, what it replaces or removes does not stay in the -wal file either.
+    pub(crate) async fn commit<T: Send + 'static>(
+        &self,
+        erases: bool,
+        change: impl FnOnce(&Connection) -> Outcome<T> + Send + 'static,
+    ) -> Outcome<T> {
         let writer = self.writer.as_ref().ok_or_else(Failure::read_only)?;
-        let (pending, committed) = PendingChange::new(change);
+        let (pending, committed) = PendingChange::new(change, erases);
         writer.jobs.send(Box::new(pending)).map_err(|_| Failure::stopped())?;
         let outcome = committed.await.unwrap_or_else(|_| Err(Failure::stopped()));
         self.note(outcome.as_ref().err());
         outcome
-    }
-
-    /// Removes older versions of committed data from the -wal file.
-    pub(crate) async fn scrub(&self) {
-        let Some(writer) = &self.writer else { return };
-        let (done, scrubbed) = oneshot::channel();
-        if writer.jobs.send(Box::new(Scrub(done))).is_ok() {
-            let _ = scrubbed.await;
-        }
     }
 
     /// Records failures that `ready` warns of.

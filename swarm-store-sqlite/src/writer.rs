@@ -124,36 +124,19 @@ fn run(db: &Connection, sql: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Changes nothing, but moves earlier commits from the -wal file to the database file. That removes older
-/// versions of erased data, unless a reader still has a snapshot of them.
-pub(crate) struct Scrub(pub(crate) oneshot::Sender<()>);
-
-impl Change for Scrub {
-    fn make(&mut self, _: &Connection) -> Outcome<()> {
-        Ok(())
-    }
-
-    fn after_commit(&self, db: &Connection) {
-        // A long read postpones it to the next checkpoint.
-        let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
-    }
-
-    fn answer(self: Box<Self>, _: &Outcome<()>) {
-        let _ = self.0.send(());
-    }
-}
-
 /// A closure that makes a change, and the channel for its result.
 pub(crate) struct PendingChange<F, T> {
     change: Option<F>,
+    /// Whether what it replaces or removes must not stay in the -wal file.
+    erases: bool,
     outcome: Option<Outcome<T>>,
     reply: oneshot::Sender<Outcome<T>>,
 }
 
 impl<F, T> PendingChange<F, T> {
-    pub(crate) fn new(change: F) -> (Self, oneshot::Receiver<Outcome<T>>) {
+    pub(crate) fn new(change: F, erases: bool) -> (Self, oneshot::Receiver<Outcome<T>>) {
         let (reply, committed) = oneshot::channel();
-        (Self { change: Some(change), outcome: None, reply }, committed)
+        (Self { change: Some(change), erases, outcome: None, reply }, committed)
     }
 }
 
@@ -165,6 +148,15 @@ where
         let Some(change) = self.change.take() else { return Ok(()) };
         let outcome = self.outcome.insert(change(db));
         outcome.as_ref().map(|_| ()).map_err(Failure::clone)
+    }
+
+    /// Moves the commit from the -wal file to the database file. That removes older versions of erased data, unless a reader still has
+    /// a snapshot of them.
+    fn after_commit(&self, db: &Connection) {
+        if self.erases {
+            // A long read postpones it to the next checkpoint.
+            let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        }
     }
 
     fn answer(self: Box<Self>, committed: &Outcome<()>) {
@@ -202,13 +194,14 @@ mod tests {
         let db = with_numbers(&folder);
         let path = std::path::PathBuf::from(db.path().unwrap());
         let (changes, thread) = start(db, OpenedFile::of(&path)).unwrap();
-        let (kept, committed) = PendingChange::new(insert_one);
+        let (kept, committed) = PendingChange::new(insert_one, false);
         changes.send(Box::new(kept)).unwrap();
         committed.blocking_recv().unwrap().unwrap();
-        let (lost, committed) = PendingChange::new(move |db: &Connection| {
+        let moved = move |db: &Connection| {
             insert_one(db)?;
             std::fs::rename(&path, path.with_extension("moved")).map_err(Failure::path)
-        });
+        };
+        let (lost, committed) = PendingChange::new(moved, false);
         changes.send(Box::new(lost)).unwrap();
         assert!(committed.blocking_recv().unwrap().is_err());
         drop(changes);
@@ -235,10 +228,11 @@ mod tests {
         assert!((0..2_000).any(is_checkpointed));
         let (sizes, seen) = mpsc::channel();
         changes.send(Box::new(Large { path: path.clone(), megabytes: 13, sizes })).unwrap();
-        let (later, committed) = PendingChange::new(|db: &Connection| {
+        let size_of_file = |db: &Connection| {
             let path = std::path::PathBuf::from(db.path().unwrap());
             std::fs::metadata(path).map(|file| file.len()).map_err(Failure::path)
-        });
+        };
+        let (later, committed) = PendingChange::new(size_of_file, false);
         assert!(seen.recv().unwrap() < before + 10_000_000);
         changes.send(Box::new(later)).unwrap();
         assert!(committed.blocking_recv().unwrap().unwrap() > before + 18_000_000);
@@ -288,8 +282,9 @@ mod tests {
 
     /// Commits three changes in one batch; returns the answer to each.
     fn committed(db: &Connection, changes: [String; 3]) -> [Outcome<()>; 3] {
-        let pending = changes
-            .map(|sql| PendingChange::new(move |db: &Connection| Ok(db.execute_batch(&sql)?)));
+        let pending = changes.map(|sql| {
+            PendingChange::new(move |db: &Connection| Ok(db.execute_batch(&sql)?), false)
+        });
         let mut answers = Vec::new();
         let mut batch: Vec<Box<dyn Change>> = Vec::new();
         for (change, answer) in pending {

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_channel::oneshot;
 use tracing::Instrument as _;
 
 use crate::domain::committee::{CommitteeDay, CommitteeMember, CommitteeTake};
@@ -13,7 +14,7 @@ use crate::domain::{
     Actor, LogEntry, Member, MemberId, Message, OperatorAct, Seq, Session, Take, TenantId,
 };
 use crate::rules::{Act, Convocation};
-use crate::store::{self, Collection, Document, MemberChange, Records, StoreError, reply};
+use crate::store::{self, Collection, Document, MemberChange, Records, StoreError};
 
 /// A callback after commits of this process that the store has acknowledged, for counters and
 /// caches. Refusals and the commits of other servers are not reported.
@@ -200,7 +201,7 @@ impl TenantObserver {
         let Some(Observation { observer, spawn }) = self.observer.clone() else {
             return commit(records.clone()).await;
         };
-        let (reply, answer) = reply();
+        let (reply, answer) = oneshot::channel();
         let tenant = self.tenant.clone();
         let records = records.noting_entries();
         let commit = commit(records.clone());
@@ -213,12 +214,13 @@ impl TenantObserver {
                     tracing::error!(%tenant, "the observer of a commit panicked");
                 }
             }
-            reply.send(outcome);
+            // The caller may be gone; the change is committed anyway.
+            let _ = reply.send(outcome);
         };
         spawn(Box::pin(task.in_current_span()));
         let cancelled =
             || StoreError::unavailable("commit", "the task of the commit was cancelled");
-        answer.await.unwrap_or_else(|| Err(cancelled()))
+        answer.await.unwrap_or_else(|_| Err(cancelled()))
     }
 }
 

@@ -3,12 +3,14 @@
 //! The wait for the disk is most of the time of a commit, and the call is much of its cost. The next batch is sent while
 //! the one before is in progress, so that the store need not wait for it.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use async_trait::async_trait;
+use futures_channel::oneshot;
 
-use super::reply::{Reply, reply, yield_now};
 use super::{Result, StoreError};
 
 /// The most calls in progress at a time.
@@ -46,7 +48,7 @@ struct Group<S: BatchCommit> {
 /// A transaction that waits to be sent.
 struct Waiting<S: BatchCommit> {
     transaction: Arc<S::Transaction>,
-    reply: Reply<Result<S::Outcome>>,
+    reply: oneshot::Sender<Result<S::Outcome>>,
 }
 
 impl<S: BatchCommit> GroupCommit<S> {
@@ -61,15 +63,15 @@ impl<S: BatchCommit> GroupCommit<S> {
         transaction: S::Transaction,
         spawn: impl FnOnce(Pin<Box<dyn Future<Output = ()> + Send>>),
     ) -> Result<S::Outcome> {
-        let (transaction, (reply, answer)) = (Arc::new(transaction), reply());
+        let (transaction, (reply, answer)) = (Arc::new(transaction), oneshot::channel());
         let waiting = Waiting { transaction: Arc::clone(&transaction), reply };
         if let Some(calls) = self.add(waiting) {
             spawn(Box::pin(calls.make(store.clone())));
         }
         let outcome = match answer.await {
-            Some(outcome) => Some(outcome),
+            Ok(outcome) => Some(outcome),
             // The call failed, or was never made.
-            None => store.commit_batch(&[&transaction]).await?.pop(),
+            Err(oneshot::Canceled) => store.commit_batch(&[&transaction]).await?.pop(),
         };
         outcome.unwrap_or_else(|| Err(StoreError::corrupt("commit", "no outcome")))
     }
@@ -121,13 +123,13 @@ impl<S: BatchCommit> Calls<S> {
             match store.commit_batch(&batch).await {
                 Ok(outcomes) => {
                     for (waiting, outcome) in sent.into_iter().zip(outcomes) {
-                        waiting.reply.send(outcome);
+                        let _ = waiting.reply.send(outcome);
                     }
                 }
                 // The replies of several are dropped.
                 Err(error) => {
                     if let Ok([waiting]) = <[_; 1]>::try_from(sent) {
-                        waiting.reply.send(Err(error));
+                        let _ = waiting.reply.send(Err(error));
                     }
                 }
             }
@@ -145,7 +147,7 @@ impl<S: BatchCommit> Calls<S> {
         }
         let mut sent: Vec<Waiting<S>> = Vec::new();
         for waiting in std::mem::take(&mut group.waiting) {
-            if waiting.reply.is_abandoned() {
+            if waiting.reply.is_canceled() {
                 continue;
             }
             let batch: Vec<_> = sent.iter().map(|it| &*it.transaction).collect();
@@ -169,4 +171,17 @@ impl<S: BatchCommit> Drop for Calls<S> {
         drop(group);
         drop(dropped);
     }
+}
+
+/// Lets the tasks that are ready run first.
+async fn yield_now() {
+    let mut has_yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

@@ -24,7 +24,6 @@ mod members;
 mod outbox;
 mod read_only;
 mod record_layer;
-mod reply;
 mod seen;
 mod sessions;
 mod takes;
@@ -51,7 +50,6 @@ pub use members::{MemberQuery, MemberSaved};
 pub use outbox::{MessageQuery, Queued};
 pub use read_only::ReadOnly;
 pub use record_layer::{Countable, Dump, Records, Restore, Store, TABLES};
-pub(crate) use reply::reply;
 pub use seen::{Changing, LogIdentity, LogPosition, SeenLog, SeenLogs};
 pub use sessions::{Aggregated, Saved, SessionList, SessionQuery, SummaryQuery};
 pub use takes::{

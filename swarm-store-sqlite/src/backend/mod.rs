@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::mpsc::Sender;
 
 use async_trait::async_trait;
 use rusqlite::Connection;
 use swarm_core::store::backend::engine;
 use swarm_core::store::backend::{
-    Backend, CommitOutcome as Committed, Decision, Item, Load, Operation, Query, Reading, Snapshot,
-    Table, Transaction,
+    Backend, CommitOutcome as Committed, Item, Load, Operation, Query, Reading, Snapshot, Table,
+    Transaction,
 };
 use swarm_core::store::{Changes, Readiness, Result, StoreError};
 use swarm_core::{TenantId, Timestamp};
@@ -20,7 +19,7 @@ use crate::database::Database;
 use crate::failure::{Failure, Outcome};
 use crate::layout;
 use crate::opened_file::OpenedFile;
-use crate::readers::{self, Job};
+use crate::readers::{self, Jobs};
 use crate::sql::Statements;
 use crate::tables::TenantTables;
 
@@ -102,11 +101,7 @@ impl Backend for SqliteBackend {
         let commit = self.work(tenant, move |mut tables| {
             Ok(engine::commit(&mut tables, || clock(), &transaction)?)
         });
-        let outcome = self.database.write(commit).await.map_err(|failure| failure.of(op))?;
-        if erases && matches!(outcome.decision, Decision::Committed(_)) {
-            self.database.scrub().await;
-        }
-        Ok(outcome)
+        self.database.commit(erases, commit).await.map_err(|failure| failure.of(op))
     }
 
     async fn snapshot(&self, tenant: &TenantId) -> Result<Box<dyn Snapshot>> {
@@ -150,15 +145,13 @@ impl Backend for SqliteBackend {
     /// Commits of other tenants wait until it is done.
     async fn remove(&self, tenant: &TenantId) -> Result<()> {
         let (removals, id) = (self.statements.removals(), tenant.clone());
-        let removed = self.database.write(move |db| {
+        let removed = self.database.commit(true, move |db| {
             for removal in &removals {
                 db.execute(removal, [id.as_str()])?;
             }
             Ok(())
         });
-        removed.await.map_err(|failure| failure.of("remove"))?;
-        self.database.scrub().await;
-        Ok(())
+        removed.await.map_err(|failure| failure.of("remove"))
     }
 
     /// If a connection other than the writer's has changed the file, another process may have changed any
@@ -200,7 +193,7 @@ impl Backend for SqliteBackend {
 
 /// A snapshot, which a thread reads in one transaction.
 struct FixedState {
-    jobs: Sender<Job>,
+    jobs: Jobs,
     now: Timestamp,
     statements: Arc<Statements>,
     tenant: TenantId,
@@ -222,7 +215,7 @@ impl Snapshot for FixedState {
 /// A load, which a thread writes in one transaction. It holds the write lock of the file until it ends; a process that is
 /// killed meanwhile leaves the file as it was.
 struct OpenLoad {
-    jobs: Sender<Job>,
+    jobs: Jobs,
     file: OpenedFile,
     statements: Arc<Statements>,
     last: Option<TenantId>,

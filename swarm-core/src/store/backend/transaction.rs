@@ -23,7 +23,8 @@ pub struct Transaction {
     pub writes: Vec<Write>,
     /// What is appended to the log, in order.
     pub entries: Vec<Append>,
-    /// Whether what it replaces or removes must not stay readable anywhere, such as in the files of the database.
+    /// Whether what it replaces or removes should not stay in the files of the database either. A backend that cannot see to that
+    /// leaves it to the database: PostgreSQL keeps it until the next vacuum, Redis until its append-only file is rewritten.
     pub erases: bool,
 }
 

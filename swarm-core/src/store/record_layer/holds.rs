@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_channel::oneshot;
+
 use crate::domain::{SessionId, TenantId};
-use crate::store::reply::{Answer, Reply, reply};
 
 /// The sessions whose takes wait.
 #[derive(Default)]
@@ -17,7 +18,7 @@ pub(super) struct Holds(Mutex<HashMap<(TenantId, SessionId), Waiting>>);
 #[derive(Default)]
 struct Waiting {
     holds: usize,
-    takes: Vec<Reply<()>>,
+    takes: Vec<oneshot::Sender<()>>,
 }
 
 /// Takes of a session wait until this is dropped.
@@ -30,17 +31,17 @@ impl Holds {
     /// Returns once no hold is on the session.
     pub(super) async fn pass(&self, tenant: &TenantId, session: SessionId) {
         while let Some(released) = self.waiting(tenant, session) {
-            released.await;
+            let _ = released.await;
         }
     }
 
-    fn waiting(&self, tenant: &TenantId, session: SessionId) -> Option<Answer<()>> {
+    fn waiting(&self, tenant: &TenantId, session: SessionId) -> Option<oneshot::Receiver<()>> {
         let mut held = self.lock();
         if held.is_empty() {
             return None;
         }
         let waiting = held.get_mut(&(tenant.clone(), session))?;
-        let (reply, released) = reply();
+        let (reply, released) = oneshot::channel();
         waiting.takes.push(reply);
         Some(released)
     }
@@ -63,7 +64,7 @@ impl Drop for Hold {
         let Some(waiting) = held.get_mut(&self.session) else { return };
         waiting.holds -= 1;
         if waiting.holds == 0 {
-            // The replies are dropped outside of the lock, which wakes the takes.
+            // The senders are dropped outside of the lock, which wakes the takes.
             let released = held.remove(&self.session);
             drop(held);
             drop(released);
