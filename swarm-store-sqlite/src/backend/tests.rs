@@ -1,10 +1,10 @@
-//! Tests of the backend alone, on tables of its own.
+//! Tests of what the suite of `swarm-testing` does not see: all shapes of ranges compared with a model, their plans, and damage.
 
-use swarm_core::domain::{Seq, Version};
+use swarm_core::domain::Seq;
 use swarm_core::store::backend::engine::Scan;
 use swarm_core::store::backend::{
-    Answer, Append, Body, Check, Column, ColumnKind, CommitId, Entries, Entry, Head, Index, Join,
-    Kind, PartSet, Range, Reference, Row, Term, Value, Write,
+    Answer, Body, Column, ColumnKind, CommitId, Head, Index, Kind, PartSet, Range, Row, Term,
+    Value, Write,
 };
 use swarm_core::store::{StoreErrorKind, TABLES};
 use tempfile::TempDir;
@@ -43,20 +43,7 @@ static OWNERS: Table = Table {
     is_transient: false,
 };
 
-static VISITS: Table = Table {
-    name: "visits",
-    columns: &[
-        Column { name: "id", kind: ColumnKind::Integer },
-        Column { name: "at", kind: ColumnKind::Time },
-    ],
-    key: 1,
-    parts: &[],
-    indexes: &[],
-    veiled: None,
-    is_transient: true,
-};
-
-static DECLARED: &[&Table] = &[&STONES, &OWNERS, &VISITS];
+static DECLARED: &[&Table] = &[&STONES, &OWNERS];
 
 #[tokio::test]
 async fn ranges_have_the_records_and_the_order_of_their_index() {
@@ -125,184 +112,10 @@ async fn ranges_have_the_records_and_the_order_of_their_index() {
 }
 
 #[tokio::test]
-async fn records_are_written_replaced_changed_and_removed() {
+async fn record_that_is_there_is_a_fault() {
     let quarry = Quarry::open();
-    let [first, second] = [stone("a", 1, "red"), stone("a", 2, "red")];
-    let texts = |note: &str| Body::of_texts(vec![Some(note.into()), None, Some("\0".into())]);
-    let put = |columns: &[Value], note| Write::Put {
-        table: &STONES,
-        columns: terms(columns),
-        body: texts(note),
-    };
-    let made = quarry.write(vec![put(&first, "one"), put(&second, "two")]).await;
-    assert!(matches!(made.decision, Decision::Committed(_)));
-    quarry.write(vec![put(&first, "again")]).await;
-    let red = || Range::index(&STONES, 0, vec!["red".into()]);
-    let found = quarry.rows(red()).await;
-    let seen = |row: &Row| {
-        let part = |at| row.body.part(at).map(|text| text.into_owned());
-        (row.version, part(0), part(1), part(2))
-    };
-    let of = |version, note: &str| {
-        (Version(version), Some(note.to_owned()), None, Some("\0".to_owned()))
-    };
-    assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [of(2, "again"), of(1, "two")]);
-
-    // A column of all, whose version and parts stay; in the index, too.
-    let (column, value) = (2, Term::from("blue"));
-    quarry.write(vec![Write::Set { range: red(), column, value }]).await;
-    assert!(quarry.rows(red()).await.is_empty());
-    let blue = || Range::index(&STONES, 0, vec!["blue".into()]);
-    let found = quarry.rows(blue()).await;
-    assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [of(2, "again"), of(1, "two")]);
-
-    quarry.write(vec![Write::Remove(Range { limit: 1, ..blue() })]).await;
-    let reopened = quarry.reopened();
-    let found = reopened.rows(blue()).await;
-    assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [of(1, "two")]);
-    assert_eq!(*found[0].columns, with(&second, 2, "blue".into()));
-}
-
-#[tokio::test]
-async fn only_the_parts_of_a_query_are_read() {
-    let quarry = Quarry::open();
-    let body = Body::of_texts(["note", "picture", "commit"].map(|it| Some(it.into())).into());
-    let columns = terms(&stone("a", 1, "red"));
-    quarry.write(vec![Write::Insert { table: &STONES, columns, body }]).await;
-    for (parts, expected) in [
-        (PartSet::ALL, [Some("note"), Some("picture"), Some("commit")]),
-        (PartSet::of(&[1]), [None, Some("picture"), None]),
-        (PartSet::of(&[0, 2]), [Some("note"), None, Some("commit")]),
-        (PartSet::NONE, [None, None, None]),
-    ] {
-        let found = quarry.rows(Range { parts, ..Range::all(&STONES) }).await;
-        let found = [0, 1, 2].map(|part| found[0].body.part(part));
-        assert_eq!(found.each_ref().map(Option::as_deref), expected);
-    }
-}
-
-#[tokio::test]
-async fn queries_have_joins_limits_distinct_values_and_conditions() {
-    let quarry = Quarry::open();
-    let name = |name: &str| Body::of_texts(vec![Some(name.into())]);
-    let owner = Write::Insert { table: &OWNERS, columns: vec![7_u64.into()], body: name("Ada") };
-    let stones = [("a", 7), ("b", 8), ("c", 0)].map(|(vein, owner): (&str, i64)| {
-        let owner = if owner > 0 { Value::Integer(owner) } else { Value::Null };
-        let body = Body::of_texts(vec![Some("0123456789".into()), None, None]);
-        let columns = terms(&with(&stone(vein, 1, "red"), 5, owner));
-        Write::Insert { table: &STONES, columns, body }
-    });
-    quarry.write(stones.into_iter().chain([owner]).collect()).await;
-    let all = || Range::all(&STONES);
-    let join = Join { table: &OWNERS, column: 5, parts: PartSet::ALL };
-    let first = Range { limit: 1, ..all() };
-    let queries = vec![
-        Query::Rows(Range { join: Some(join), ..all() }),
-        Query::Rows(Range { bytes: 25, ..all() }),
-        Query::Rows(Range { having: Some(5), ..all() }),
-        Query::Rows(Range { distinct: 1, ..Range::index(&STONES, 0, Vec::new()) }),
-        Query::Rows(first),
-        Query::Rows(Range::key(&OWNERS, vec![Term::Found(4, 5)])),
-        Query::Rows(Range::key(&OWNERS, vec![Term::Found(5, 1)])),
-    ];
-    let reading = quarry.read(queries).await;
-    let sizes: Vec<_> = reading.answers.iter().map(|answer| answer.rows().len()).collect();
-    assert_eq!(sizes, [3, 2, 2, 1, 1, 1, 0]);
-    let Answer::Rows { joined, .. } = &reading.answers[0] else { panic!() };
-    let names = joined.iter().map(|row| row.as_ref().map(|row| row.body.part(0)));
-    assert_eq!(names.collect::<Vec<_>>(), [Some(Some("Ada".into())), None, None]);
-    let Answer::Rows { has_more, .. } = &reading.answers[1] else { panic!() };
-    assert!(has_more);
-}
-
-#[tokio::test]
-async fn log_has_consecutive_entries_by_topic_and_survives_a_restart() {
-    let quarry = Quarry::open();
-    let body = |text: &str| Body::of_texts(vec![Some(text.into())]);
-    let owner =
-        |name| Write::Insert { table: &OWNERS, columns: vec![Term::Assigned(0)], body: body(name) };
-    assert_eq!(quarry.read(Vec::new()).await.head, Head::default());
-    for (number, name) in [(1, "Ada"), (2, "Grace")] {
-        let about = Append::Entry {
-            topic: Some(Term::Assigned(0)),
-            assigned: Some(0),
-            reference: None,
-            body: body("about\0"),
-        };
-        let each = Append::Each { range: Range::all(&OWNERS), body: Body::empty() };
-        let transaction = Transaction {
-            id: CommitId([number; 16]),
-            sequences: vec!["owners"],
-            writes: vec![owner(name), Write::Add("sum", 10), Write::Add("sum", -4)],
-            entries: vec![about, each],
-            ..change()
-        };
-        let made = quarry.commit(transaction).await.unwrap();
-        let size = if number == 1 { 2 } else { 5 };
-        assert_eq!((made.head.size, made.head.log), (Seq(size), 1));
-    }
-    let quarry = quarry.reopened();
-    let entries = |topic, after, limit| {
-        Query::Entries(Entries { topic, after: Seq(after), limit, parts: PartSet::ALL })
-    };
-    let reading = quarry.read(vec![
-        entries(None, 0, 10),
-        entries(None, 1, 2),
-        entries(Some(2), 0, 10),
-        entries(Some(2), 3, 10),
-        Query::Sequence("owners"),
-        Query::Sequence("sum"),
-        Query::CommitOf(Seq(2)),
-        Query::CommitOf(Seq(6)),
-    ]);
-    let reading = reading.await;
-    let commit = CommitId([2; 16]);
-    assert_eq!(reading.head, Head { log: 1, size: Seq(5), at: Some(now()), commit: Some(commit) });
-    let shown = |entry: &Entry| {
-        let text = |body: &Body| body.part(0).map(|text| text.into_owned());
-        let name = entry.reference.as_ref().map(|it| text(&it.row.as_ref().unwrap().body).unwrap());
-        (entry.seq.0, entry.topic, entry.assigned, name, text(&entry.body))
-    };
-    let seqs = |answer: &Answer| {
-        let Answer::Entries(entries) = answer else { panic!() };
-        entries.iter().map(|entry| entry.seq.0).collect::<Vec<_>>()
-    };
-    let Answer::Entries(all) = &reading.answers[0] else { panic!() };
-    let about = |seq, number: u8| {
-        (seq, Some(i64::from(number)), Some(u64::from(number)), None, Some("about\0".to_owned()))
-    };
-    let named = |seq, name: &str| (seq, None, None, Some(name.to_owned()), None);
-    assert_eq!(
-        all.iter().map(shown).collect::<Vec<_>>(),
-        [about(1, 1), named(2, "Ada"), about(3, 2), named(4, "Ada"), named(5, "Grace")]
-    );
-    assert!(all.iter().all(|entry| entry.at == now()));
-    let found: Vec<_> = reading.answers[1..4].iter().map(seqs).collect();
-    assert_eq!(found, [vec![2, 3], vec![3], vec![]]);
-    assert_eq!([4, 5].map(|at| number(&reading.answers[at])), [2, 12]);
-    let Answer::Commit(found) = &reading.answers[6] else { panic!() };
-    assert_eq!(*found, Some(CommitId([1; 16])));
-    assert!(matches!(reading.answers[7], Answer::Commit(None)));
-}
-
-#[tokio::test]
-async fn unmet_check_and_failed_change_leave_nothing() {
-    let quarry = Quarry::open();
-    quarry.write(["a", "b", "c"].map(|vein| insert(&STONES, stone(vein, 1, "red"))).into()).await;
-    let red = || Range::index(&STONES, 0, vec!["red".into()]);
-    let except = || vec!["b".into(), Value::Integer(1).into()];
-    let is = |least, most| Check::Count { range: red(), except: except(), least, most };
-    let checks = [is(2, 2), is(0, 1), is(3, 9), Check::None { range: red(), except: except() }];
-    for (check, is_met) in checks.into_iter().zip([true, false, false, false]) {
-        let writes = vec![insert(&OWNERS, vec![Value::Integer(1)])];
-        let entry = Append::Each { range: red(), body: Body::empty() };
-        let entries = if is_met { Vec::new() } else { vec![entry] };
-        let made =
-            quarry.commit(Transaction { checks: vec![check], writes, entries, ..change() }).await;
-        assert_eq!(matches!(made.unwrap().decision, Decision::Committed(_)), is_met);
-        quarry.write(vec![Write::Remove(Range::all(&OWNERS))]).await;
-    }
-    // A record that is there, by its key or in a unique index, is a fault.
+    quarry.write(vec![insert(&STONES, stone("a", 1, "red"))]).await;
+    // By its key, or in a unique index.
     let marked = |vein| with(&stone(vein, 1, "blue"), 4, Value::from(&b"mark"[..]));
     quarry.write(vec![insert(&STONES, marked("x"))]).await;
     for twice in [stone("a", 1, "red"), marked("y")] {
@@ -334,75 +147,6 @@ async fn refused_commit_keeps_the_kind_of_its_error() {
     let seen = Head { size: Seq(3), commit: Some(CommitId([9; 16])), ..Head::default() };
     let refused = quarry.commit(Transaction { seen, ..change() }).await.unwrap_err();
     assert_eq!((refused.kind(), refused.op()), (StoreErrorKind::WentBack, "test"));
-}
-
-#[tokio::test]
-async fn snapshot_shows_one_moment() {
-    let quarry = Quarry::open();
-    quarry.write(vec![insert(&STONES, stone("a", 1, "red"))]).await;
-    let mut snapshot = quarry.backend.snapshot(&tenant("acme")).await.unwrap();
-    quarry.write(vec![insert(&STONES, stone("b", 1, "red")), Write::Add("sum", 1)]).await;
-    for _ in 0..2 {
-        let queries = vec![Query::Rows(Range::all(&STONES)), Query::Sequence("sum")];
-        let reading = snapshot.read(queries).await.unwrap();
-        assert_eq!((reading.answers[0].rows().len(), number(&reading.answers[1])), (1, 0));
-    }
-}
-
-#[tokio::test]
-async fn load_is_committed_whole_into_tenants_without_records() {
-    let quarry = Quarry::open();
-    // A transient record is none, and is kept.
-    let visit = insert(&VISITS, vec![Value::Integer(1), Value::Integer(-1)]);
-    quarry.write(vec![visit.clone()]).await;
-    assert!(quarry.backend.tenants().await.unwrap().is_empty());
-    let reference = Some(Reference { table: &OWNERS, key: 4, row: None });
-    let commit = CommitId([1; 16]);
-    let entry = |seq, reference| {
-        let body = Body::empty();
-        let (topic, assigned) = (None, None);
-        Item::Entry(3, Entry { seq: Seq(seq), at: now(), commit, topic, assigned, reference, body })
-    };
-    let items = || {
-        vec![
-            Item::Write(insert(&OWNERS, vec![Value::Integer(4)])),
-            Item::Sequence("owners", 9),
-            entry(1, None),
-            entry(2, reference.clone()),
-        ]
-    };
-    let mut discarded = quarry.backend.load().await.unwrap();
-    discarded.write(&tenant("acme"), items()).await.unwrap();
-    discarded.discard().await.unwrap();
-    assert!(quarry.backend.tenants().await.unwrap().is_empty());
-
-    let mut load = quarry.backend.load().await.unwrap();
-    for id in ["acme", "beta"] {
-        let (first, rest) = (items().remove(0), items().split_off(1));
-        load.write(&tenant(id), vec![first]).await.unwrap();
-        load.write(&tenant(id), rest).await.unwrap();
-    }
-    assert_eq!(load.commit().await.unwrap(), None);
-    assert_eq!(quarry.backend.tenants().await.unwrap(), ["acme", "beta"].map(tenant));
-    let all = Entries { topic: None, after: Seq(0), limit: 9, parts: PartSet::ALL };
-    let queries =
-        vec![Query::Rows(Range::all(&VISITS)), Query::Sequence("owners"), Query::Entries(all)];
-    let reading = quarry.read(queries).await;
-    assert_eq!((reading.answers[0].rows().len(), number(&reading.answers[1])), (1, 9));
-    assert_eq!((reading.head.log, reading.head.size), (3, Seq(2)));
-    let Answer::Entries(entries) = &reading.answers[2] else { panic!() };
-    assert!(entries[1].reference.as_ref().unwrap().row.is_some());
-
-    // Sequences count as records, too.
-    quarry.commit_to("gamma", vec![Write::Add("sum", 1)]).await;
-    for used in ["beta", "gamma"] {
-        let mut load = quarry.backend.load().await.unwrap();
-        for id in ["delta", used, "epsilon"] {
-            load.write(&tenant(id), items()).await.unwrap();
-        }
-        assert_eq!(load.commit().await.unwrap(), Some(tenant(used)));
-    }
-    assert_eq!(quarry.backend.tenants().await.unwrap(), ["acme", "beta", "gamma"].map(tenant));
 }
 
 /// Of the declared tables and those of the tests, with bounds of all kinds.
@@ -488,31 +232,18 @@ struct Quarry {
 
 impl Quarry {
     fn open() -> Self {
-        Self::open_in(tempfile::tempdir().unwrap())
-    }
-
-    fn open_in(folder: TempDir) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("swarm.db");
         let backend = SqliteBackend::open(&path, now, DECLARED).unwrap();
         Self { folder, backend }
-    }
-
-    fn reopened(self) -> Self {
-        drop(self.backend);
-        Self::open_in(self.folder)
     }
 
     async fn commit(&self, transaction: Transaction) -> Result<Committed> {
         self.backend.commit(&tenant("acme"), "test", transaction).await
     }
 
-    async fn commit_to(&self, id: &str, writes: Vec<Write>) {
-        let transaction = Transaction { writes, ..change() };
-        self.backend.commit(&tenant(id), "test", transaction).await.unwrap();
-    }
-
-    async fn write(&self, writes: Vec<Write>) -> Committed {
-        self.commit(Transaction { writes, ..change() }).await.unwrap()
+    async fn write(&self, writes: Vec<Write>) {
+        self.commit(Transaction { writes, ..change() }).await.unwrap();
     }
 
     async fn read(&self, queries: Vec<Query>) -> Reading {
