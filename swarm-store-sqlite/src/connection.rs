@@ -16,8 +16,11 @@ const MAX_LOCK_RETRIES: i32 = 5_000;
 /// Capacity of the statement cache; larger than the number of statements.
 const STATEMENT_CACHE_CAPACITY: usize = 500;
 
-/// Opens a connection that writes; creates the file if there is none.
+/// Opens a connection that writes; creates the file if there is none. SQLite would remove the -wal file that was left of one that is missing.
 pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
+    if matches!(path.try_exists(), Ok(false)) && has_log(path) {
+        return Err(Failure::misconfigured(ORPHANED_LOG));
+    }
     make(path);
     let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // A commit is on the disk before it is acknowledged; `fullfsync` has an effect only on macOS.
@@ -46,8 +49,7 @@ impl Access {
             Ok(_) => Ok(Self::Read),
             Err(failure) if failure.is_not_opened => {
                 // Commits in the -wal file would be left out.
-                let log = std::fs::metadata(with_ending(path, "-wal"));
-                if log.is_ok_and(|log| log.len() > 0) {
+                if has_log(path) {
                     return Err(Failure::misconfigured(UNREAD_LOG));
                 }
                 to_read(path, Self::ReadImmutable).map(|_| Self::ReadImmutable)
@@ -56,6 +58,14 @@ impl Access {
         }
     }
 }
+
+/// Whether there is a -wal file with commits.
+fn has_log(path: &Path) -> bool {
+    std::fs::metadata(with_ending(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+const ORPHANED_LOG: &str = "the file is missing, but its -wal file is there and has the latest commits: put the file back, or \
+                            remove the -wal file to lose them and to begin with an empty file";
 
 const UNREAD_LOG: &str = "the latest commits are in the -wal file, and SQLite cannot read them in a folder that cannot be \
                           written: copy both files to another folder, or let a server that may write close the file";

@@ -81,7 +81,7 @@ impl From<rusqlite::Error> for Failure {
                 Self::new(StoreErrorKind::Corrupt, error.to_string())
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Self::new(StoreErrorKind::Contended, "another process did not let go of the file")
+                Self::unavailable("another process did not let go of the file")
             }
             Some(ErrorCode::DiskFull) => {
                 Self { is_disk_full: true, ..Self::unavailable(error.to_string()) }

@@ -60,7 +60,7 @@ impl OpenedFile {
         if !is_replaced {
             return format!(
                 "{name} was removed or renamed while it was open: put it back under that name, and this \
-                 server continues; restarting it before that creates an empty file"
+                 server continues; the latest commits are in {name}-wal, which belongs to it"
             );
         }
         format!(

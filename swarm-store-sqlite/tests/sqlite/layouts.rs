@@ -32,6 +32,24 @@ fn file_has_application_id_layout_and_wal() {
     assert_eq!(text(&db, "integrity_check"), "ok");
 }
 
+/// SQLite would remove the latest commits of the missing file.
+#[test]
+fn file_is_not_created_beside_the_wal_of_a_missing_one() {
+    let (folder, path) = new_path();
+    let store = SqliteStore::open(&path).unwrap();
+    let (wal, moved) = (path.with_extension("db-wal"), folder.path().join("moved.db"));
+    assert!(fs::metadata(&wal).unwrap().len() > 0);
+    fs::copy(&wal, folder.path().join("kept")).unwrap();
+    drop(store);
+    fs::rename(&path, &moved).unwrap();
+    fs::rename(folder.path().join("kept"), &wal).unwrap();
+    let refused = SqliteStore::open(&path).unwrap_err();
+    assert_eq!(refused.kind(), StoreErrorKind::Misconfigured);
+    assert!(wal.exists() && !path.exists());
+    fs::rename(&moved, &path).unwrap();
+    SqliteStore::open(&path).unwrap();
+}
+
 /// A backup that is restored may have any mode.
 #[cfg(unix)]
 #[test]
