@@ -228,7 +228,7 @@ fn read_payload(fields: &Object) -> Result<Payload, Invalid> {
 }
 
 /// Texts that may have been signed by mistake: the canonical texts of the other kinds that these
-/// fields also form, and single fields.
+/// fields also form, single fields, and a part of one.
 fn others(fields: &Object, kind: PayloadKind) -> Vec<String> {
     let take = TakeDraft::read(&mut fields.clone()).map(|payload| canonical(&payload));
     let claim = Signed::<TokenClaim>::read(&mut fields.clone());
@@ -243,6 +243,10 @@ fn others(fields: &Object, kind: PayloadKind) -> Vec<String> {
     let of_kinds = kinds.into_iter().filter(|(other, _)| *other != kind);
     let of_kinds = of_kinds.filter_map(|(_, text)| text.ok());
     let alone = ["challenge", "nonce", "body", "publicKey"].into_iter();
-    let alone = alone.filter_map(|field| fields.clone().text_if_any(field).ok().flatten());
-    of_kinds.chain(alone).collect()
+    let text = |field| fields.clone().text_if_any(field).ok().flatten();
+    // The random part, without the name of the service.
+    let challenge = text("challenge");
+    let random = challenge.as_deref().and_then(|challenge| challenge.rsplit_once(' '));
+    let random = random.map(|(_, random)| random.to_owned());
+    of_kinds.chain(alone.filter_map(text)).chain(random).collect()
 }

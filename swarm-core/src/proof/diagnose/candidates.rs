@@ -19,8 +19,8 @@ use crate::proof::hex;
 pub(super) enum Candidate {
     /// An object, written in a style, with a transformation of its text.
     Object(Shape, Style, Finish),
-    /// One of [`Sent::others`], by index.
-    Other(usize),
+    /// One of [`Sent::others`], by index, and what follows it.
+    Other(usize, &'static str),
 }
 
 /// What happens to the text before it is signed: something follows it, and it is encoded.
@@ -50,6 +50,8 @@ enum Encoding {
     Hex,
     Sha256,
     Sha256Hex,
+    Sha256HexUpper,
+    Sha256Base64,
     Sha512,
     Sha512Hex,
 }
@@ -58,7 +60,9 @@ impl Candidate {
     /// The bytes; `None` when there is no such text.
     pub(super) fn message(self, sent: &Sent) -> Option<Vec<u8>> {
         match self {
-            Self::Other(at) => sent.others.get(at).map(|text| text.clone().into_bytes()),
+            Self::Other(at, end) => {
+                sent.others.get(at).map(|text| format!("{text}{end}").into_bytes())
+            }
             Self::Object(shape, style, finish) => Some(finish.of(write(&shape.of(sent), style))),
         }
     }
@@ -66,7 +70,8 @@ impl Candidate {
     /// The mistakes that this candidate contains.
     pub(super) fn codes(self, sent: &Sent) -> Vec<Code> {
         match self {
-            Self::Other(_) => vec![Code::OtherPayload],
+            Self::Other(_, "") => vec![Code::OtherPayload],
+            Self::Other(..) => vec![Code::OtherPayload, Code::TrailingNewline],
             Self::Object(shape, style, finish) => {
                 let fields = shape.of(sent);
                 let mut codes = differences(&sent.signed(), &fields);
@@ -133,6 +138,8 @@ impl Encoding {
             Self::Sha256 => Sha256::digest(text).to_vec(),
             Self::Sha512 => Sha512::digest(text).to_vec(),
             Self::Sha256Hex => hex(&Sha256::digest(text)).into_bytes(),
+            Self::Sha256HexUpper => hex(&Sha256::digest(text)).to_uppercase().into_bytes(),
+            Self::Sha256Base64 => STANDARD.encode(Sha256::digest(text)).into_bytes(),
             Self::Sha512Hex => hex(&Sha512::digest(text)).into_bytes(),
         }
     }
@@ -140,9 +147,12 @@ impl Encoding {
     fn code(self) -> Option<Code> {
         match self {
             Self::Utf8 => None,
-            Self::Sha256 | Self::Sha512 | Self::Sha256Hex | Self::Sha512Hex => {
-                Some(Code::SignedDigest)
-            }
+            Self::Sha256
+            | Self::Sha256Hex
+            | Self::Sha256HexUpper
+            | Self::Sha256Base64
+            | Self::Sha512
+            | Self::Sha512Hex => Some(Code::SignedDigest),
             Self::Marked
             | Self::Utf16
             | Self::Utf16Marked
@@ -174,7 +184,7 @@ pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
     shapes()
         .chain(styles())
         .chain(finishes())
-        .chain((0..MAX_OTHERS).map(Candidate::Other))
+        .chain((0..MAX_OTHERS).flat_map(|at| ["", "\n"].map(|end| Candidate::Other(at, end))))
         .chain(defaults(usual))
         .chain(of_first)
         .chain(defaults(others))
@@ -182,8 +192,8 @@ pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
         .chain(read(of_families(), rest.clone()))
 }
 
-/// The maximum length of [`Sent::others`]: two other kinds and four single fields.
-const MAX_OTHERS: usize = 6;
+/// The maximum length of [`Sent::others`]: two other kinds, four single fields, and a part of one.
+const MAX_OTHERS: usize = 7;
 
 const PLAIN: Style =
     Style { layout: Layout::COMPACT, escapes: Escapes::LEAST, numbers: Numbers::EcmaScript };
@@ -516,6 +526,8 @@ fn finishes() -> impl Iterator<Item = Candidate> {
         Finish::encoded(Encoding::Sha256Hex),
         Finish::encoded(Encoding::Sha512),
         Finish::encoded(Encoding::Sha512Hex),
+        Finish::encoded(Encoding::Sha256HexUpper),
+        Finish::encoded(Encoding::Sha256Base64),
         Finish { end: "\n", encoding: Encoding::Sha256 },
         Finish { end: "\n", encoding: Encoding::Sha256Hex },
         Finish::encoded(Encoding::Marked),

@@ -206,11 +206,13 @@ fn unicode_normalization() {
 
 #[test]
 fn signed_digest() {
-    let digests: [fn(String) -> Vec<u8>; 4] = [
+    let digests: [fn(String) -> Vec<u8>; 6] = [
         |text| Sha256::digest(text).to_vec(),
         |text| Sha512::digest(text).to_vec(),
         |text| hex(&Sha256::digest(text)).into_bytes(),
         |text| hex(&Sha512::digest(text)).into_bytes(),
+        |text| hex(&Sha256::digest(text)).to_uppercase().into_bytes(),
+        |text| STANDARD.encode(Sha256::digest(text)).into_bytes(),
     ];
     for digest in digests {
         names(&[Code::SignedDigest], any_kind(), |case| {
@@ -340,6 +342,16 @@ fn key_is_private_only_if_the_signature_proves_it() {
 fn other_payload() {
     names_text(Code::OtherPayload, claim(), |case| {
         serde_json::from_str(&case.fields[1].1).unwrap()
+    });
+    // As `echo "$challenge"` prints it.
+    names(&[Code::OtherPayload, Code::TrailingNewline], claim(), |case| {
+        let challenge: String = serde_json::from_str(&case.fields[1].1).unwrap();
+        Some((case.signing(format!("{challenge}\n")), case.key))
+    });
+    names_text(Code::OtherPayload, claim(), |case| {
+        let challenge: String = serde_json::from_str(&case.fields[1].1).unwrap();
+        *case.field("challenge") = json::write(&format!("https://acme.example {challenge}"));
+        challenge.rsplit(' ').next().unwrap().to_owned()
     });
     names(
         &[Code::OtherPayload],
