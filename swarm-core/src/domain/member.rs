@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::form::form;
-use super::{Contact, Lens, MemberId, Name, PublicKey, Signature, Timestamp, TokenHash};
+use super::{
+    Contact, Lens, MemberId, Name, PublicKey, Signature, Timestamp, TokenHash, UsedChallenge,
+};
 
 form! {
     /// The signed fields of an application (API.md, 3.1). The order of the fields matters.
@@ -242,6 +244,8 @@ pub struct Member {
     /// The time when the member claimed the present token with a proof of its key. `None` without a token, if an
     /// operator minted the token, and in records that are older than this field.
     pub token_claimed_at: Option<Timestamp>,
+    /// The challenge that it claimed its last token with.
+    pub used_challenge: Option<UsedChallenge>,
 }
 
 impl Member {

@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Record;
 use crate::domain::{
-    Contact, Lens, Member, MemberId, MemberState, Name, PublicKey, Timestamp, TokenHash, json,
+    Contact, Lens, Member, MemberId, MemberState, Name, PublicKey, Timestamp, TokenHash,
+    UsedChallenge, json,
 };
 
 /// The fields of a member.
@@ -30,6 +31,8 @@ struct MemberText<'a> {
     /// Older records have no such field.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_claimed_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_challenge: Option<UsedChallenge>,
 }
 
 impl Record for Member {
@@ -47,6 +50,7 @@ impl Record for Member {
             claimed_at: self.claimed_at,
             token: self.token,
             token_claimed_at: self.token_claimed_at,
+            used_challenge: self.used_challenge,
         })
     }
 }
@@ -67,6 +71,7 @@ impl<'de> Deserialize<'de> for Member {
             claimed_at: it.claimed_at,
             token: it.token,
             token_claimed_at: it.token_claimed_at,
+            used_challenge: it.used_challenge,
         })
     }
 }

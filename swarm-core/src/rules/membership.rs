@@ -6,8 +6,9 @@ use super::challenge::{ChallengeBucket, ProvenChallenge, answers, bucket_of, ref
 use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Actor, Application, Enrolment, Mail, Member, MemberAct, MemberId, MemberPatch, MemberState,
-    NoticeDraft, OperatorAct, PublicKey, Signed, Timestamp, TokenClaim, Version,
+    Actor, Application, Challenge, Enrolment, Mail, Member, MemberAct, MemberId, MemberPatch,
+    MemberState, NoticeDraft, OperatorAct, PublicKey, Signed, Timestamp, TokenClaim, UsedChallenge,
+    Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -94,6 +95,7 @@ pub fn admit(
         claimed_at: None,
         token: None,
         token_claimed_at: None,
+        used_challenge: None,
     };
     Ok(MemberChange::creation(member))
 }
@@ -125,6 +127,7 @@ pub(crate) fn enrol(
         claimed_at: None,
         token: None,
         token_claimed_at: None,
+        used_challenge: None,
     };
     let act = Some(log::member_changed(MemberAct::Enrolled, &member, by));
     Ok(MemberChange { act, ..MemberChange::creation(member) })
@@ -271,14 +274,19 @@ pub fn claim(
     now: Timestamp,
     random: [u8; 16],
 ) -> Result<(MemberChange, BearerToken), Refusal> {
+    let refused = || refusal(claim, service, now);
     let member = basis.member.as_ref().filter(|member| member.record.state.is_active());
-    let (Some(member), Some(challenge)) = (member, basis.challenge.as_ref()) else {
-        return Err(refusal(claim, service, now));
-    };
-    if !(answers(&claim.payload, service, challenge, now) && proves(claim, &member.record)) {
-        return Err(refusal(claim, service, now));
-    }
-    if member.record.state == MemberState::Claimed {
+    let member = member.ok_or_else(refused)?;
+    let is_claimed = member.record.state == MemberState::Claimed;
+    let given_out = basis.challenge.as_ref();
+    let given_out =
+        given_out.map(|&Challenge { seed, expires_at, .. }| UsedChallenge { seed, expires_at });
+    let used = member.record.used_challenge.filter(|_| is_claimed);
+    let answered = given_out.into_iter().chain(used);
+    let mut answered = answered.filter(|it| answers(&claim.payload, service, *it, now));
+    let challenge =
+        answered.next().filter(|_| proves(claim, &member.record)).ok_or_else(refused)?;
+    if is_claimed {
         return Err(Refusal::AlreadyClaimed);
     }
     let token = BearerToken::mint(&member.record.id, random);
@@ -287,6 +295,7 @@ pub fn claim(
         claimed_at: Some(now),
         token: Some(token.hash()),
         token_claimed_at: Some(now),
+        used_challenge: Some(challenge),
         ..Member::clone(&member.record)
     };
     let proven = Some(ProvenChallenge(challenge.seed));
@@ -334,6 +343,7 @@ pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChang
         claimed_at: None,
         token: None,
         token_claimed_at: None,
+        used_challenge: None,
         ..Member::clone(record)
     };
     let reset = public(member, approved, MemberAct::ClaimReset, by);

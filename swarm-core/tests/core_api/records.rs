@@ -9,8 +9,9 @@ use swarm_core::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
 };
 use swarm_core::domain::{
-    Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState, Message, MessageId, Name,
-    PublicKey, Revision, SecretHash, SessionDraft, Stances, SubjectId, Webhook,
+    ChallengeSeed, Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState, Message,
+    MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, Stances, SubjectId,
+    UsedChallenge, Webhook,
 };
 use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::KeyPair;
@@ -86,6 +87,7 @@ fn member_record_round_trips_with_and_without_key_and_token() {
         claimed_at: None,
         token: None,
         token_claimed_at: None,
+        used_challenge: None,
     };
     read_back(&member);
     let now = Some(at("2026-11-21T22:45:00.123Z"));
@@ -94,6 +96,9 @@ fn member_record_round_trips_with_and_without_key_and_token() {
     let times = Member { reviewed_at: now, joined_at: now, claimed_at: now, ..member };
     let claimed = Member { state, public_key, token, ..times };
     read_back(&Member { token_claimed_at: now, ..claimed.clone() });
+    let seed = ChallengeSeed([7; 32]);
+    let used_challenge = now.map(|expires_at| UsedChallenge { seed, expires_at });
+    read_back(&Member { used_challenge, ..claimed.clone() });
     // A record that is older than the time of the claim.
     assert!(!claimed.to_text().contains("tokenClaimedAt"));
     read_back(&claimed);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Challenge, Member, MemberState, Signature, Signed, TokenClaim, TokenHash,
+    Challenge, Member, MemberState, Signature, Signed, TokenClaim, TokenHash, UsedChallenge,
 };
 use swarm_core::proof::{BearerToken, ChallengeText};
 use swarm_core::rules::{
@@ -72,6 +72,11 @@ fn answer() -> TokenClaim {
     }
 }
 
+/// The challenge that this claim is for.
+fn used() -> UsedChallenge {
+    UsedChallenge { seed: seed("seed"), expires_at: expires_at() }
+}
+
 fn judged(
     claim_of: Signed<TokenClaim>,
     basis: &MemberBasis,
@@ -96,6 +101,7 @@ fn valid_claim_gets_the_token() {
             claimed_at: Some(moment),
             token: Some(token.hash()),
             token_claimed_at: Some(moment),
+            used_challenge: Some(used()),
             ..approved.clone()
         };
         assert_eq!((change.member, change.expected), (claimed, Some(JUDGED)));
@@ -174,4 +180,26 @@ fn second_claim_with_valid_proof_is_already_claimed() {
     assert_eq!(second, Some(Refusal::AlreadyClaimed));
     let forged = refusal(keys("grace").sign(answer()), &basis, now());
     assert_eq!(forged, Some(Refusal::ClaimRefused(ClaimFault::Unproven)));
+}
+
+/// So a member that lost its token learns what happened, whoever asks for other challenges meanwhile.
+#[test]
+fn claim_is_already_claimed_until_its_challenge_expires() {
+    let other = Challenge { seed: seed("other"), reusable_until: now(), expires_at: expires_at() };
+    let refused = |used_challenge, state, moment| {
+        let member = Member { used_challenge, state, ..claimed("ada") };
+        let basis = MemberBasis { challenge: Some(other.clone()), ..of(Some(member)) };
+        refusal(keys("ada").sign(answer()), &basis, moment)
+    };
+    let claimed = MemberState::Claimed;
+    assert_eq!(refused(Some(used()), claimed, expires_at()), Some(Refusal::AlreadyClaimed));
+    for (used_challenge, state, moment) in [
+        (None, claimed, now()),
+        (Some(used()), claimed, expires_at().plus_millis(1)),
+        (Some(used()), MemberState::Approved, now()),
+        (Some(used()), MemberState::Inactive, now()),
+    ] {
+        let refused = refused(used_challenge, state, moment);
+        assert!(matches!(refused, Some(Refusal::ClaimRefused(_))), "{state}");
+    }
 }

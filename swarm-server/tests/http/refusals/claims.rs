@@ -21,6 +21,7 @@ on_every_store! {
     refused_claim_whose_signature_holds_says_why,
     deactivated_member_cannot_claim,
     token_is_valid_while_its_member_is_active,
+    used_challenge_is_recognized_until_it_expires,
 }
 
 const REFUSED: &str = "token claim refused";
@@ -309,4 +310,18 @@ fn token_is_valid_while_its_member_is_active(backend: &Backend) {
     assert_eq!(back["state"], "claimed");
     assert_eq!(who().expect(200).json(), member);
     Author::claim(&fixture.client, &author.id, &author.key).refused(409, "token already claimed");
+}
+
+/// So a member that lost its token learns what happened, even if others ask for its challenge.
+fn used_challenge_is_recognized_until_it_expires(backend: &Backend) {
+    let fixture = Fixture::on(backend);
+    let (id, key) = approved(&fixture);
+    let given = challenge(&fixture, &id);
+    let proof = proof(&id, &given["challenge"], &given["expiresAt"], &key);
+    claim(&fixture, &proof).expect(201);
+    fixture.clock.move_by(FIVE_MINUTES + 1);
+    assert_ne!(challenge(&fixture, &id)["challenge"], given["challenge"]);
+    claim(&fixture, &proof).refused(409, "token already claimed");
+    fixture.clock.move_by(FIVE_MINUTES);
+    claim(&fixture, &proof).refused(401, REFUSED);
 }
