@@ -535,7 +535,8 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`];
     /// [`Refusal::MemberIs`] when it is active.
-    /// [`Refusal::TakesSealed`] with `texts`, when a take is in a session that is blind and not opened yet.
+    /// [`Refusal::TakesSealed`] when a memo of its is held until a session with sealed takes is opened; with `texts`, when a take of its is
+    /// sealed.
     pub async fn erase(
         &self,
         id: &MemberId,
@@ -544,6 +545,7 @@ impl Tenant {
     ) -> Result<MemberState, Error> {
         let member = self.load_member(id).await?;
         rules::erase(&member, by)?;
+        self.check_held_memos(id).await?;
         if texts {
             self.erase_takes(&member, by).await?;
         }

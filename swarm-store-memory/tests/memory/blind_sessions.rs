@@ -16,7 +16,7 @@ use swarm_core::store::backend::{Backend, CommitOutcome, Operation, Transaction,
 use swarm_core::store::{
     Caller, Collection, DocumentDraft, Interceptor, Put, Result, StoreError, async_trait,
 };
-use swarm_core::{SessionId, Tenant, TenantId, Timestamp};
+use swarm_core::{Error, Refusal, SessionId, Tenant, TenantId, Timestamp};
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{Author, ManualClock, TestTenant, moment, race, session_draft};
 
@@ -132,6 +132,27 @@ async fn held_memo_has_its_entry_once() {
     desk.open_due_sessions(&mut BlindSessions::default()).await.unwrap();
     let both = [(memo, MemoAct::Published), (memo, MemoAct::Retracted)];
     assert_eq!(memo_acts(&desk).await, both);
+}
+
+/// A held memo may say what a sealed take says, so it stays until the session is opened, as it does when it is retracted.
+#[tokio::test]
+async fn member_with_a_held_memo_is_erased_after_the_opening() {
+    let (_, tenant) = at("2026-11-24T12:00:00Z").await;
+    let (desk, ada, bob) =
+        (tenant.service(), tenant.author("ada").await, tenant.author("bob").await);
+    let session = blind(&desk, None).await;
+    let memo = publish(&desk, &bob, session.id).await;
+    desk.submit(&ada.token, &ada.submission(&session, "1")).await.unwrap();
+    desk.deactivate(&bob.id, &Actor::OPERATOR).await.unwrap();
+    let before = texts(&desk).await;
+    let refused = desk.erase(&bob.id, false, &Actor::OPERATOR).await;
+    assert!(matches!(refused, Err(Error::Refused(Refusal::TakesSealed))), "{refused:?}");
+    assert_eq!(texts(&desk).await, before);
+
+    desk.advance(session.id, Aggregated, &operator()).await.unwrap();
+    desk.erase(&bob.id, false, &Actor::OPERATOR).await.unwrap();
+    assert!(desk.memo(memo).await.is_err());
+    assert_eq!(memo_acts(&desk).await.first(), Some(&(memo, MemoAct::Published)));
 }
 
 #[tokio::test]

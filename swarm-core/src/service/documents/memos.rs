@@ -341,15 +341,7 @@ impl Tenant {
     /// sealed takes is opened.
     pub async fn retract_memo(&self, id: MemoId, by: &Actor) -> Result<(), Error> {
         let document = self.memo_document(id).await?;
-        let sealed = match &document.held {
-            Some(held) if self.is_sealed(held.until).await? => Some(held.until),
-            _ => None,
-        };
-        if let Some(session) = sealed
-            && self.has_takes(session).await?
-        {
-            return Err(Refusal::TakesSealed.into());
-        }
+        let sealed = self.held_without_takes(&document).await?;
         let StoredMemo { memo, retracted, held } = self.whole_memo(&document).await?;
         if retracted {
             return Ok(());
@@ -359,6 +351,35 @@ impl Tenant {
         let was_shown = !held || self.is_shown_once_decided(&memo).await?;
         let act = was_shown.then(|| rules::memo_retracted(&memo, by));
         self.replace_memo(&memo, json::write(&kept), sealed, act).await
+    }
+
+    /// The sealed session until whose opening a memo is held.
+    ///
+    /// # Errors
+    /// [`Refusal::TakesSealed`] when it has takes: a memo that is held says what one of them may say.
+    async fn held_without_takes(&self, document: &Document) -> Result<Option<SessionId>, Error> {
+        let Some(held) = &document.held else { return Ok(None) };
+        if !self.is_sealed(held.until).await? {
+            return Ok(None);
+        }
+        match self.has_takes(held.until).await? {
+            true => Err(Refusal::TakesSealed.into()),
+            false => Ok(Some(held.until)),
+        }
+    }
+
+    /// Checks that no memo of a member is held until a session with sealed takes is opened.
+    ///
+    /// # Errors
+    /// [`Refusal::TakesSealed`].
+    pub(in crate::service) async fn check_held_memos(
+        &self,
+        member: &MemberId,
+    ) -> Result<(), Error> {
+        for document in self.store.documents(Collection::Memos, Some(member.as_str())).await? {
+            self.held_without_takes(&document).await?;
+        }
+        Ok(())
     }
 
     /// Erases the texts of all memos of a member, including retracted ones. None is found from then on.
