@@ -3,8 +3,8 @@
 //! A change is judged by its own rule all the same. A change that is not offered need not be refused: it may make no
 //! difference.
 
-use super::{NextStep, StepAct, StepBy, may_move_deadline, next_step, takes_may_come};
-use crate::domain::{Schedule, Session, SessionState, Timestamp};
+use super::{NextStep, StepAct, StepBy, Steps, may_move_deadline, next_step, takes_may_come};
+use crate::domain::{Session, SessionState, Timestamp};
 
 /// A change of a session by an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct SteppedSession<'a> {
     pub has_brief: bool,
     /// Whether a take is on file in it.
     pub has_takes: bool,
+    /// What the server does with it.
+    pub steps: Steps,
     /// The time of the question.
     pub now: Timestamp,
 }
@@ -66,7 +68,7 @@ impl SteppedSession<'_> {
             (Step::ReplaceBrief, is_open && has_brief && !has_takes),
             (Step::Open, state == SessionState::Scheduled),
             (Step::OpenAgain, state == SessionState::WindowClosed && session.opened_at.is_none()),
-            (Step::Close, state < SessionState::WindowClosed),
+            (Step::Close, state < SessionState::WindowClosed || is_open && self.is_accepting()),
             (Step::Aggregate, is_open),
             (Step::Publish, state == SessionState::Aggregated && is_standing),
             (Step::Outcome, !is_open && !self.is_accepting() && session.counts()),
@@ -81,10 +83,10 @@ impl SteppedSession<'_> {
     }
 
     /// Returns the change that an operator makes next, if one is due.
-    pub fn due(&self, schedule: &Schedule) -> Option<SessionStep> {
-        let Self { session, has_brief, now, .. } = *self;
+    pub fn due(&self) -> Option<SessionStep> {
+        let Self { session, has_brief, steps, now, .. } = *self;
         let is_ahead = |at: Option<_>| at.is_some() && takes_may_come(at, now);
-        let due = match next_step(schedule, session, now) {
+        let due = match next_step(steps, session, now) {
             Some(NextStep { by: StepBy::Schedule, .. }) | None => None,
             Some(NextStep { at, .. }) if is_ahead(at) => None,
             Some(NextStep { act: StepAct::Aggregate, .. }) => Some(SessionStep::Aggregate),

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{steps, takes_may_come, windows_of};
-use crate::domain::{Schedule, Session, SessionState, Timestamp};
+use super::{Steps, takes_may_come};
+use crate::domain::{Session, SessionState, Timestamp};
 
 /// What is done to a session next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,23 +63,16 @@ pub struct NextStep {
     pub by: StepBy,
 }
 
-/// Returns who computes the result of a session once its window is over.
-pub(crate) fn result_by(schedule: &Schedule, session: &Session) -> StepBy {
-    let entry = windows_of(schedule, session).into_iter().next().map(|window| window.entry);
-    match steps(session, entry).aggregate && session.window_closes_at.is_some() {
+/// Returns who computes the result of a session once its window is over. `steps` are those of the server.
+pub(crate) fn result_by(steps: Steps, session: &Session) -> StepBy {
+    match steps.aggregate && session.window_closes_at.is_some() {
         true => StepBy::Schedule,
         false => StepBy::Operator,
     }
 }
 
-/// Returns what comes next for a session; `None` once it is published or voided.
-pub(crate) fn next_step(
-    schedule: &Schedule,
-    session: &Session,
-    now: Timestamp,
-) -> Option<NextStep> {
-    let entry = windows_of(schedule, session).into_iter().next().map(|window| window.entry);
-    let steps = steps(session, entry);
+/// Returns what comes next for a session; `None` once it is published or voided. `steps` are those of the server.
+pub(crate) fn next_step(steps: Steps, session: &Session, now: Timestamp) -> Option<NextStep> {
     let by = |is_scheduled: bool| if is_scheduled { StepBy::Schedule } else { StepBy::Operator };
     let deadline = session.window_closes_at;
     Some(match session.state {

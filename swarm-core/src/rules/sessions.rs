@@ -144,8 +144,8 @@ pub fn advance(
     Ok(if opens { opened(change, now, by) } else { change })
 }
 
-/// Ends the window of a session: its deadline becomes `now`, unless it has passed, and the session moves to `window_closed`. The
-/// deadline never comes before a take on file, of which `last_filed_at` is the latest.
+/// Ends the window of a session: its deadline becomes `now`, unless it has passed, and the session moves to `window_closed`, unless it is there
+/// already. The deadline never comes before a take on file, of which `last_filed_at` is the latest.
 ///
 /// # Errors
 /// [`Refusal::SessionIs`] when its state does not allow the transition.
@@ -156,16 +156,21 @@ pub fn end_window(
     by: &Attribution,
 ) -> Result<SessionChange, Refusal> {
     let (record, state) = (&session.record, SessionState::WindowClosed);
-    if !takes_may_come(record.window_closes_at, now) || !may_move(record.state, state) {
+    let is_closed = record.state == state;
+    if !takes_may_come(record.window_closes_at, now)
+        || !(is_closed || may_move(record.state, state))
+    {
         return advance(session, state, now, by);
     }
     let deadline = last_filed_at.map_or(now, |last| last.max(now));
     let ended = Session { window_closes_at: Some(deadline), ..Session::clone(record) };
     let mut change = change(session, ended, SessionAct::Deadline, by);
-    change.session = after_act(Session { state, ..change.session });
-    // The operator's note is in the entry of the deadline.
-    let by = Attribution::from(by.by.clone());
-    change.acts.push(log::session_changed(SessionAct::State, &change.session, &by));
+    if !is_closed {
+        change.session = after_act(Session { state, ..change.session });
+        // The operator's note is in the entry of the deadline.
+        let by = Attribution::from(by.by.clone());
+        change.acts.push(log::session_changed(SessionAct::State, &change.session, &by));
+    }
     let change = SessionChange { none_filed_after: Some(deadline), ..change };
     // A first deadline takes nothing away from anybody who read the terms.
     Ok(match record.window_closes_at {

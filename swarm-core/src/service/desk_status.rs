@@ -6,13 +6,17 @@ use std::sync::Arc;
 use super::{Error, Tenant};
 use crate::answers::{DeskStatus, LogStatus, MailStatus, MissingMember, SessionStatus};
 use crate::domain::{
-    MailState, Member, MemberId, MemberState, Schedule, Session, SessionState, Timestamp,
+    MailState, Member, MemberId, MemberState, Schedule, Session, SessionId, SessionState, Timestamp,
 };
-use crate::rules;
-use crate::store::{Countable, MemberQuery, SessionList, SummaryQuery};
+use crate::rules::{self, Steps};
+use crate::store::{Countable, MemberQuery, SessionList};
 
 /// The most sessions of a status.
 const MAX_SESSIONS: usize = 300;
+
+/// How many sessions of a state are read at once, and how often: the soonest deadlines are looked for among the newest 10,000.
+const PAGE: usize = 1_000;
+const MAX_PAGES: usize = 10;
 
 /// The most members that a session names.
 const MAX_MISSING: usize = 1_000;
@@ -66,34 +70,53 @@ impl Tenant {
         schedule: &Schedule,
         now: Timestamp,
     ) -> Result<Vec<SessionStatus>, Error> {
-        let mut ids = Vec::new();
-        // Those that are only announced come last, if there are too many.
-        for state in SessionState::UNPUBLISHED.into_iter().rev() {
-            let limit = MAX_SESSIONS.saturating_sub(ids.len());
-            let list = SessionList::InState(state);
-            let query = SummaryQuery { list, limit, ..SummaryQuery::default() };
-            let found = self.store.session_summaries(&query).await?;
-            // A voided one waits for nothing.
-            let found = found.iter().filter(|session| session.voided.is_none());
-            ids.extend(found.map(|session| (session.window_closes_at, session.id)));
-        }
+        use SessionState::{Aggregated, Collecting, Scheduled, WindowClosed};
         // Those without a deadline last.
-        ids.sort_by_key(|(deadline, id)| (deadline.is_none(), *deadline, *id));
+        let soonest = |(deadline, id): &(Option<_>, _)| (deadline.is_none(), *deadline, *id);
+        let mut ids = Vec::new();
+        // Of too many, those that collect takes are kept first, and those that are only announced last.
+        for state in [Collecting, WindowClosed, Aggregated, Scheduled] {
+            let mut found = self.waiting(state).await?;
+            found.sort_by_key(soonest);
+            ids.extend(found.into_iter().take(MAX_SESSIONS.saturating_sub(ids.len())));
+        }
+        ids.sort_by_key(soonest);
         let mut read = Vec::new();
         for (_, id) in ids {
             match self.session_authors(id).await {
-                Ok(found) => read.push(found),
+                Ok((session, filed)) => {
+                    let steps = self.steps(schedule, &session).await?;
+                    read.push((session, filed, steps));
+                }
                 // It was withdrawn meanwhile.
                 Err(Error::Refused(_)) => {}
                 Err(error) => return Err(error),
             }
         }
-        let missing = read.iter().flat_map(|(session, filed)| missing(session, filed)).cloned();
+        let missing = read.iter().flat_map(|(session, filed, _)| missing(session, filed)).cloned();
         let names = self.member_names(missing.collect()).await?;
-        let status = |(session, filed): &(Arc<Session>, HashSet<MemberId>)| {
-            session_status(session, filed, &names, schedule, now)
+        let status = |(session, filed, steps): &(Arc<Session>, HashSet<MemberId>, Steps)| {
+            session_status(session, filed, &names, *steps, now)
         };
         Ok(read.iter().map(status).collect())
+    }
+
+    /// The deadlines and ids of the sessions in this state that wait for something: a voided one does not.
+    async fn waiting(
+        &self,
+        state: SessionState,
+    ) -> Result<Vec<(Option<Timestamp>, SessionId)>, Error> {
+        let (mut found, mut before) = (Vec::new(), None);
+        for _ in 0..MAX_PAGES {
+            let page = self.summaries(SessionList::InState(state), before, PAGE).await?;
+            let waiting = page.sessions.iter().filter(|session| session.voided.is_none());
+            found.extend(waiting.map(|session| (session.window_closes_at, session.id)));
+            before = page.next_before;
+            if before.is_none() {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// The names of these members, in any state.
@@ -125,7 +148,7 @@ fn session_status(
     session: &Session,
     filed: &HashSet<MemberId>,
     names: &HashMap<MemberId, String>,
-    schedule: &Schedule,
+    steps: Steps,
     now: Timestamp,
 ) -> SessionStatus {
     let named = |member_id: &MemberId| MissingMember {
@@ -141,7 +164,7 @@ fn session_status(
         filed: rules::filed(session, filed),
         expected: session.roster.as_ref().map(|roster| roster.expected().count()),
         missing: missing(session, filed).map(named).collect(),
-        next: rules::next_step(schedule, session, now),
-        result_by: rules::result_by(schedule, session),
+        next: rules::next_step(steps, session, now),
+        result_by: rules::result_by(steps, session),
     }
 }

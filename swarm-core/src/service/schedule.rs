@@ -8,7 +8,7 @@ use super::{Commit, Error, Round, Tenant};
 use crate::domain::{
     Attribution, MemberState, Schedule, Session, SessionDraft, SessionId, SessionState, Timestamp,
 };
-use crate::rules::{self, Refusal, Resource, ScheduledWindow};
+use crate::rules::{self, Refusal, Resource, ScheduledWindow, Steps};
 use crate::store::{Collection, DocumentQuery, MemberQuery, Records, SessionQuery};
 
 /// The most sessions of one state, the newest first, among which a round looks for those whose next state is due.
@@ -222,11 +222,7 @@ impl Tenant {
         // In this order: what is aggregated here is published here.
         for state in [WindowClosed, Aggregated] {
             for session in self.in_state(state).await? {
-                let window = match session.finish {
-                    true => None,
-                    false => self.window_of(schedule, &session).await?,
-                };
-                let steps = rules::steps(&session, window.map(|window| window.entry));
+                let steps = self.steps(schedule, &session).await?;
                 if !steps.is_any() {
                     continue;
                 }
@@ -248,6 +244,18 @@ impl Tenant {
         let (state, limit, without_snapshots) = (Some(state), MAX_SESSIONS, true);
         let query = SessionQuery { state, limit, without_snapshots, ..SessionQuery::default() };
         Ok(self.store.sessions(&query).await?)
+    }
+
+    /// Returns what the server does with a session once its window has closed.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn steps(&self, schedule: &Schedule, session: &Session) -> Result<Steps, Error> {
+        let window = match session.finish {
+            true => None,
+            false => self.window_of(schedule, session).await?,
+        };
+        Ok(rules::steps(session, window.map(|window| window.entry)))
     }
 
     /// The window that a session was convened for; `None` if an operator convened it, or if the entry is no longer in

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use swarm_core::domain::{
     Actor, Attribution, Closes, Declaration, MemberState, Method, QuestionText, Schedule,
-    ScheduleEntry, ScheduledRoster, Seq, Session, SessionPatch, SessionState, Subject, TimeZone,
-    Weekdays,
+    ScheduleEntry, ScheduledRoster, Seq, Session, SessionDraft, SessionPatch, SessionState,
+    Subject, TimeZone, Weekdays,
 };
+use swarm_core::rules::{StepAct, StepBy};
 use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
 use swarm_core::store::backend::{Backend, Operation, Query, Reading};
 use swarm_core::store::{Interceptor, Result, SessionQuery, async_trait};
@@ -47,6 +48,47 @@ async fn session_of_a_day() {
     let of_session = texts.iter().filter(|text| text.contains(r#""kind":"session""#));
     assert!(of_session.clone().all(|text| text.contains(r#""by":"schedule""#)), "{texts:?}");
     assert_eq!(of_session.count(), 5);
+}
+
+/// It has the day and the subject of a window, but is not the session of the window.
+#[tokio::test]
+async fn session_that_an_operator_convenes_is_left_to_operators() {
+    let desk = Desk::at("2026-11-23T13:00:00Z").await;
+    let schedule = schedule([automatic(&["lending"])]);
+    let (day, closes) = (day("2026-11-23"), Some(moment("2026-11-23T13:30:00Z")));
+    let draft = SessionDraft::new(day, subject("lending"));
+    let draft = SessionDraft { window_closes_at: closes, ..draft };
+    let by = Attribution::from(Actor::OPERATOR);
+    desk.tenant().convene(&draft, &by).await.unwrap();
+    desk.set("2026-11-23T14:00:00Z");
+    desk.tenant().close_due_sessions().await.unwrap();
+    assert_eq!(desk.steps(&schedule).await, [(2, Convened), (2, Brief)]);
+
+    let status = desk.tenant().desk_status(&schedule).await.unwrap();
+    let found = status.sessions.iter().map(|it| (it.id.0, it.next.unwrap()));
+    let found: Vec<_> = found.map(|(id, next)| (id, next.act, next.by)).collect();
+    let expected =
+        [(1, StepAct::Aggregate, StepBy::Operator), (2, StepAct::Close, StepBy::Schedule)];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn status_has_the_soonest_deadlines_of_too_many_sessions() {
+    let desk = Desk::at("2026-11-23T13:00:00Z").await;
+    let (tenant, by) = (desk.tenant(), Attribution::from(Actor::OPERATOR));
+    let convene = async |closes: &str| {
+        let draft = SessionDraft::new(day("2026-11-23"), subject("lending"));
+        let draft = SessionDraft { window_closes_at: Some(moment(closes)), ..draft };
+        tenant.convene(&draft, &by).await.unwrap().id
+    };
+    let soonest = convene("2026-11-23T15:00:00Z").await;
+    for _ in 0..301 {
+        convene("2026-11-23T16:00:00Z").await;
+        let waiting = convene("2026-11-23T13:00:00Z").await;
+        tenant.advance(waiting, SessionState::WindowClosed, &by).await.unwrap();
+    }
+    let status = tenant.desk_status(&Schedule::default()).await.unwrap();
+    assert_eq!((status.sessions.len(), status.sessions[0].id), (300, soonest));
 }
 
 #[tokio::test]

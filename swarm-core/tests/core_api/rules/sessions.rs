@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use swarm_core::domain::{
     Attribution, LogEntry, Note, OutcomeDraft, OutcomeValue, Revision, Roster, RosterEntry,
-    Schedule, SessionDraft, SessionPatch, SessionState, Voided,
+    SessionDraft, SessionPatch, SessionState, Voided,
 };
 use swarm_core::rules::{
     Act, Aggregation, CautionCode, ChangedSession, Resource, SessionChange, SessionStep,
-    SteppedSession, Versioned, advance, aggregate, amend, check_roster, close_if_due, convene,
-    end_window, excuse, freeze_roster, is_due, record_outcome, void, withdraw,
+    SteppedSession, Steps, Versioned, advance, aggregate, amend, check_roster, close_if_due,
+    convene, end_window, excuse, freeze_roster, is_due, record_outcome, void, withdraw,
 };
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
 use swarm_testing::{Author, claimed, id, moment, session_draft};
@@ -383,13 +383,16 @@ fn any_session() -> impl Iterator<Item = Session> {
     })
 }
 
+fn stepped(session: &Session, has_brief: bool, has_takes: bool) -> SteppedSession<'_> {
+    SteppedSession { session, has_brief, has_takes, steps: Steps::default(), now: now() }
+}
+
 #[test]
 fn admitted_steps_are_not_refused_and_others_are() {
     use SessionStep as Step;
     let by = operator();
     for session in any_session() {
-        let facts =
-            SteppedSession { session: &session, has_brief: false, has_takes: false, now: now() };
+        let facts = stepped(&session, false, false);
         let judged = versioned(session.clone());
         let patch = |change: fn(&mut SessionPatch)| {
             let mut patch = SessionPatch::default();
@@ -416,15 +419,14 @@ fn admitted_steps_are_not_refused_and_others_are() {
                 || step == Step::Open && admitted.contains(&Step::OpenAgain);
             assert_eq!(is_admitted, judged.is_ok(), "{step:?} of {session:?}: {judged:?}");
         }
-        assert!(facts.due(&Schedule::default()).is_none_or(|due| admitted.contains(&due)));
+        assert!(facts.due().is_none_or(|due| admitted.contains(&due)));
     }
 }
 
 #[test]
 fn session_with_takes_keeps_its_brief_and_question() {
     let session = in_state(Collecting);
-    let with =
-        |has_takes| SteppedSession { session: &session, has_brief: true, has_takes, now: now() };
+    let with = |has_takes| stepped(&session, true, has_takes);
     for step in [SessionStep::ReplaceBrief, SessionStep::Question, SessionStep::Withdraw] {
         assert!(with(false).admitted().contains(&step), "{step:?}");
         assert!(!with(true).admitted().contains(&step), "{step:?}");

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use swarm_core::domain::{Outcome, RankedStance, RosterEntry, Session};
 use swarm_core::json;
-use swarm_core::rules::{PublicTake, SessionStep, Stage, SteppedSession};
+use swarm_core::rules::{PublicTake, SessionStep, Stage, SteppedSession, Steps};
 
 use super::super::acts::{
     AGGREGATE, ANNUL_OUTCOME, Act, CLEAR_DEADLINE, CLOSE, CONVENE, EXCUSE, FREEZE_ROSTER,
@@ -45,7 +45,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let mut page = Page::named(&subject.1, &rest).below("/operate/sessions", "Sessions");
     page.blocks.push(stages(context, &session, has_brief));
     page.blocks.push(Block::Record(record(context, &session, &takes, &people)));
-    let acts = Acts { context, session: &session, takes: &takes, people: &people, has_brief };
+    let steps = tenant.steps(&context.request.served.config().schedule, &session).await?;
+    let acts =
+        Acts { context, session: &session, takes: &takes, people: &people, has_brief, steps };
     acts.show(&mut page).await?;
     if context.may(&CONVENE) {
         let path = format!("/operate/convene?subject={}", part(session.subject_id.as_str()));
@@ -160,6 +162,8 @@ struct Acts<'a> {
     takes: &'a [PublicTake],
     people: &'a People,
     has_brief: bool,
+    /// What the server does with the session.
+    steps: Steps,
 }
 
 impl Acts<'_> {
@@ -191,7 +195,7 @@ impl Acts<'_> {
 
     /// The act that an operator does next, if there is one.
     fn next(&self) -> Option<&'static Act> {
-        let step = self.facts().due(&self.context.request.served.config().schedule)?;
+        let step = self.facts().due()?;
         acts_of(step).first().copied()
     }
 
@@ -200,6 +204,7 @@ impl Acts<'_> {
             session: self.session,
             has_brief: self.has_brief,
             has_takes: !self.takes.is_empty(),
+            steps: self.steps,
             now: self.context.times.now,
         }
     }
