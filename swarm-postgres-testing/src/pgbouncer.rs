@@ -40,13 +40,17 @@ impl PgBouncer {
     pub const CONNECTIONS: usize = 20;
 
     /// Starts it in front of this server.
+    ///
+    /// It closes a connection to the server after some seconds. The schemas of many tests share these connections, and a session keeps
+    /// a plan for each statement of each function that was made in it. PostgreSQL looks through all of them whenever another
+    /// schema is created.
     pub fn in_front_of(server: &Server) -> Self {
         let (port, folder) = (free_port(), tempfile::tempdir().unwrap().keep());
         let settings = format!(
             "[databases]\n* = host=127.0.0.1 port={} user=postgres\n\
              [pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
              auth_type = any\npool_mode = transaction\nmax_client_conn = 1000\n\
-             default_pool_size = {}\n",
+             default_pool_size = {}\nserver_lifetime = 5\n",
             server.port,
             Self::CONNECTIONS
         );
