@@ -52,7 +52,8 @@ impl Options {
         Ok(Self { schema: schema.ok_or_else(|| Failure::invalid("schema", rule))?, ..self })
     }
 
-    /// Opens at most this many connections, 1 to 1,000. A quarter of them is kept for commits.
+    /// Opens at most this many connections, 1 to 1,000. A quarter of them is kept for commits: reads and dumps
+    /// leave it to them.
     #[must_use]
     pub fn pool_size(self, connections: usize) -> Self {
         Self { pool_size: connections.clamp(1, 1_000), ..self }

@@ -18,7 +18,7 @@ pub(crate) struct Snapshotted {
 
 impl Snapshotted {
     pub(crate) async fn begin(database: &Database, tenant: &TenantId) -> Outcome<Self> {
-        let transaction = Transaction::begin(database, "REPEATABLE READ READ ONLY").await?;
+        let transaction = Transaction::begin_to_read(database).await?;
         let mut snapshot = Self { transaction, tenant: tenant.clone() };
         // The first statement takes the snapshot.
         snapshot.answers(&[]).await?;

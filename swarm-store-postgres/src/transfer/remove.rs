@@ -12,7 +12,7 @@ use crate::failure::Outcome;
 pub(crate) async fn remove(database: &Database, tenant: &TenantId) -> Outcome<()> {
     const RESET: &str = "UPDATE swarm.tenants SET log = 1, seq = 0, last_at = NULL, last_commit = NULL, commits = commits + 1
         WHERE tenant = $1";
-    let transaction = Transaction::begin(database, "READ COMMITTED READ WRITE").await?;
+    let transaction = Transaction::begin_to_write(database).await?;
     let args = [(&tenant.as_str() as _, Type::TEXT)];
     // Locks the tenant, as commits do.
     transaction.rows(RESET, &args).await?;

@@ -24,9 +24,20 @@ pub(super) struct Transaction {
 }
 
 impl Transaction {
-    /// Begins one with this mode. The server ends it when nothing is asked for ten minutes.
-    pub(super) async fn begin(database: &Database, mode: &str) -> Outcome<Self> {
+    /// Begins one that reads a snapshot, as long as it is open.
+    pub(super) async fn begin_to_read(database: &Database) -> Outcome<Self> {
+        let connection = database.pool.bounded(database.pool.get_to_read()).await?;
+        Self::begin(database, connection, "REPEATABLE READ READ ONLY").await
+    }
+
+    /// Begins one that writes.
+    pub(super) async fn begin_to_write(database: &Database) -> Outcome<Self> {
         let connection = database.pool.bounded(database.pool.get()).await?;
+        Self::begin(database, connection, "READ COMMITTED READ WRITE").await
+    }
+
+    /// Begins one with this mode. The server ends it when nothing is asked for ten minutes.
+    async fn begin(database: &Database, connection: Connection, mode: &str) -> Outcome<Self> {
         let lock_timeout = database.pool.timeout().as_millis();
         let begin = format!(
             "BEGIN ISOLATION LEVEL {mode};

@@ -52,7 +52,7 @@ impl Staged {
 
 impl Loading {
     pub(crate) async fn begin(database: &Database) -> Outcome<Self> {
-        let transaction = Transaction::begin(database, "READ COMMITTED READ WRITE").await?;
+        let transaction = Transaction::begin_to_write(database).await?;
         let mut id = [0; 16];
         SystemEntropy.fill(&mut id).map_err(|error| Failure::unavailable(error.to_string()))?;
         Ok(Self { transaction, tenants: BTreeMap::new(), id })

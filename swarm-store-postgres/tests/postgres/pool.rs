@@ -13,6 +13,22 @@ use swarm_testing::{Author, TestTenant};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::NoTls;
 
+/// A dump uses a connection as long as it is open.
+#[tokio::test]
+async fn commit_does_not_wait_for_dumps() {
+    let server = Server::start(&[]);
+    let url = format!("{}&pool=4&statement_timeout=1", server.url());
+    let store = PostgresStore::create(&url).await.unwrap();
+    let world = TestTenant::open(store.clone(), TenantId::parse("acme").unwrap());
+    let mut dumps = Vec::new();
+    for _ in 0..4 {
+        dumps.extend(store.dump(&world.id).await);
+    }
+    assert_eq!(dumps.len(), 3);
+    let creation = Author::named("bob").creation();
+    assert_eq!(world.store().save_member(&creation).await.unwrap(), MemberSaved::Saved);
+}
+
 /// Without connections of their own, commits would wait for the reads that came before.
 #[tokio::test]
 async fn commit_does_not_wait_for_reads() {
