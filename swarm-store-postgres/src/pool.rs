@@ -1,7 +1,7 @@
 //! The pool of connections.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ struct Shared {
     connector: Box<dyn Connect>,
     /// The connections that nobody uses. The one that was used last is used first.
     idle: Mutex<Vec<Session>>,
+    /// The number of the newest sessions. It goes up when one of them is lost: those before it are then not used again.
+    generation: AtomicU64,
     /// A permit for each connection.
     all: Arc<Semaphore>,
     /// A permit for each connection that reads may use.
@@ -43,6 +45,7 @@ struct Shared {
 struct Session {
     client: Client,
     task: JoinHandle<()>,
+    generation: u64,
     /// The names of the statements and functions that were made in it.
     made: HashSet<Arc<str>>,
 }
@@ -63,6 +66,7 @@ impl Pool {
             servers: connector.servers(),
             connector,
             idle: Mutex::default(),
+            generation: AtomicU64::default(),
             all: Arc::new(Semaphore::new(options.pool_size)),
             reads: Arc::new(Semaphore::new(options.pool_size - kept)),
             timeout: options.statement_timeout,
@@ -94,9 +98,10 @@ impl Pool {
     async fn connect(&self, to_read: Option<OwnedSemaphorePermit>) -> Outcome<Connection> {
         let Self(pool) = self;
         let permits = (permit(&pool.all).await?, to_read);
+        let generation = pool.generation.load(Ordering::Relaxed);
         let idle = {
             let mut idle = pool.idle();
-            idle.retain(|session| !session.client.is_closed());
+            idle.retain(|it| it.generation >= generation && !it.client.is_closed());
             idle.pop()
         };
         let session = match idle {
@@ -105,7 +110,7 @@ impl Pool {
                 // Nothing was sent to the database.
                 let connected = pool.connector.connect().await;
                 let opened = connected.map_err(|error| Failure::from(error).or_again())?;
-                Session::new(opened, &pool.servers)
+                Session::new(opened, &pool.servers, generation)
             }
         };
         Ok(Connection { session, pool: Arc::clone(pool), _permits: permits })
@@ -164,14 +169,14 @@ impl Shared {
 
 impl Session {
     /// A connection that is driven in a task of its own.
-    fn new(opened: Opened, servers: &str) -> Self {
+    fn new(opened: Opened, servers: &str, generation: u64) -> Self {
         let (Opened { client, driver }, servers) = (opened, servers.to_owned());
         let task = tokio::spawn(async move {
             if let Err(error) = driver.await {
                 tracing::warn!("postgres at {servers}: the connection ended: {error}");
             }
         });
-        Self { client, task, made: HashSet::new() }
+        Self { client, task, generation, made: HashSet::new() }
     }
 }
 
@@ -182,11 +187,15 @@ impl Drop for Session {
 }
 
 impl Connection {
-    /// Returns the connection to the pool, unless the outcome says that it is of no use any more.
+    /// Returns the connection to the pool, unless the outcome says that it is of no use any more. What is wrong with its server
+    /// is wrong with the connections that were opened before it too.
     pub(crate) fn end<T>(self, outcome: Outcome<T>) -> Outcome<T> {
-        if !outcome.as_ref().is_err_and(|failure| failure.breaks_connection) {
-            let Self { session, pool, _permits } = self;
-            pool.idle().push(session);
+        let Self { session, pool, _permits } = self;
+        match outcome.as_ref().is_err_and(|failure| failure.breaks_connection) {
+            true => {
+                pool.generation.fetch_max(session.generation + 1, Ordering::Relaxed);
+            }
+            false => pool.idle().push(session),
         }
         outcome
     }

@@ -18,6 +18,7 @@ use swarm_store_postgres::PostgresStore;
 use swarm_testing::{Author, TestTenant, act, judged, session_draft};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use tokio_postgres::NoTls;
 
 /// The members that file at the same time, each through one of two handles.
 const MEMBERS: usize = 64;
@@ -77,6 +78,47 @@ async fn promoted_standby_has_every_acknowledged_take_once() {
     standby.promote();
     desk.wait_for(3 * ACKNOWLEDGED).await;
     desk.end(filing, 0).await;
+}
+
+/// Its connections still read, so nothing is tried over one after another of them.
+#[tokio::test]
+async fn first_commit_after_a_server_was_demoted_finds_the_other() {
+    let server = Server::start(&[]);
+    let standby = server.with_standby();
+    let hosts = format!("127.0.0.1:{},127.0.0.1:{}", server.port, standby.port);
+    let url = server.url().replace(&format!("127.0.0.1:{}", server.port), &hosts);
+    let store = PostgresStore::create(&format!("{url}&pool=40")).await.unwrap();
+    let world = TestTenant::open(store.clone(), TenantId::parse("acme").unwrap());
+    world.convened("aurora").await;
+    open_connections(&server, &url, &world, 20).await;
+    server.psql("ALTER SYSTEM SET default_transaction_read_only = on");
+    server.psql("SELECT pg_reload_conf()");
+    while server.psql("SHOW transaction_read_only") != "on" {
+        sleep(Duration::from_millis(10)).await;
+    }
+    standby.promote();
+    world.convened("bolt").await;
+}
+
+/// Makes a store open this many connections, by as many reads that wait at the same time.
+async fn open_connections(server: &Server, url: &str, world: &TestTenant, count: usize) {
+    let schema = url.split_once("schema=").unwrap().1;
+    let (blocker, connection) = tokio_postgres::connect(&server.address(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let lock = format!("BEGIN; LOCK TABLE {schema}.sessions IN ACCESS EXCLUSIVE MODE");
+    blocker.batch_execute(&lock).await.unwrap();
+    let reads = (0..count).map(|_| {
+        let store = world.store().clone();
+        tokio::spawn(async move { store.session(SessionId(1)).await })
+    });
+    let reads: Vec<_> = reads.collect();
+    while server.psql("SELECT count(*) FROM pg_locks WHERE NOT granted") != count.to_string() {
+        sleep(Duration::from_millis(10)).await;
+    }
+    blocker.batch_execute("ROLLBACK").await.unwrap();
+    for read in reads {
+        assert!(read.await.unwrap().unwrap().is_some());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
