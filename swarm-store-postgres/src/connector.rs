@@ -1,16 +1,21 @@
 //! Connects to the first server of an address that answers and takes writes. As libpq, it uses TLS over the network alone,
 //! never over a Unix socket.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use async_trait::async_trait;
 use swarm_core::{Entropy as _, SystemEntropy};
+use tokio::time::timeout;
 #[cfg(feature = "tls")]
 use tokio_postgres::config::SslMode;
 use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
-use tokio_postgres::{Config, Error, NoTls};
+use tokio_postgres::{Error, NoTls};
 
 use crate::access::Access;
 use crate::connect::{Connect, ConnectError, Opened};
 use crate::failure::{Outcome, takes_no_writes};
+use crate::options::Options;
 use crate::settings::{Server, Settings};
 
 #[cfg(feature = "tls")]
@@ -18,10 +23,18 @@ type Tls = tokio_postgres_rustls::MakeRustlsConnect;
 #[cfg(not(feature = "tls"))]
 type Tls = NoTls;
 
+/// The longest time in which an address of a server has to accept a connection, unless the parameters say another time.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// The servers, and how to encrypt connections to them.
 pub(crate) struct Connector {
-    config: Config,
     servers: Vec<Server>,
+    /// The position of the server that was connected to last. It is tried first.
+    last: AtomicUsize,
+    /// Whether any server is tried first instead.
+    is_random: bool,
+    /// The longest time that one server is tried, so that a call gets to all of them.
+    patience: Duration,
     /// `None` where no connection is encrypted.
     tls: Option<Tls>,
     access: Access,
@@ -36,44 +49,49 @@ impl Connector {
         };
         #[cfg(not(feature = "tls"))]
         let tls = None;
-        let (config, servers) = (settings.config.clone(), settings.servers.clone());
-        Ok(Self { config, servers, tls, access: settings.options.access })
+        let Options { access, statement_timeout, .. } = &settings.options;
+        let rounds = if *access == Access::ReadOnly { 2 } else { 1 };
+        let tries = u32::try_from(settings.servers.len() * rounds).unwrap_or(u32::MAX);
+        Ok(Self {
+            servers: settings.servers.clone(),
+            last: AtomicUsize::default(),
+            is_random: settings.config.get_load_balance_hosts() == LoadBalanceHosts::Random,
+            patience: *statement_timeout * 4 / 5 / tries.max(1),
+            tls,
+            access: *access,
+        })
     }
 
     /// Connects to the first server that has these attributes.
-    async fn first(&self, attributes: TargetSessionAttrs) -> Result<Opened, Error> {
-        let mut refused = None;
-        for server in self.in_order() {
-            match self.connect_to(server, attributes).await {
-                Ok(connected) => return Ok(connected),
-                // A server that takes no writes says more than another that does not answer.
-                Err(error) if !refused.as_ref().is_some_and(takes_no_writes) => {
-                    refused = Some(error);
+    async fn first(&self, attributes: TargetSessionAttrs) -> Result<Opened, ConnectError> {
+        let mut refused = ConnectError::Before("the address has no host".into());
+        let mut servers: Vec<_> = self.servers.iter().enumerate().collect();
+        servers.rotate_left(self.begin());
+        for (position, server) in servers {
+            let connecting = timeout(self.patience, self.connect_to(server, attributes));
+            let error = match connecting.await {
+                Ok(Ok(connected)) => {
+                    self.last.store(position, Ordering::Relaxed);
+                    return Ok(connected);
                 }
-                Err(_) => {}
+                Ok(Err(error)) => ConnectError::Client(error),
+                Err(_) => ConnectError::Before("the server did not answer in time".into()),
+            };
+            // A server that takes no writes says more than another that does not answer.
+            if !matches!(&refused, ConnectError::Client(refused) if takes_no_writes(refused)) {
+                refused = error;
             }
         }
-        match refused {
-            Some(error) => Err(error),
-            // Settings without a host cannot be connected to: the error says so.
-            None => {
-                let (client, connection) = self.config.connect(NoTls).await?;
-                Ok(Opened::new(client, connection))
-            }
-        }
+        Err(refused)
     }
 
-    /// The servers in the order in which they are tried.
-    fn in_order(&self) -> Vec<&Server> {
-        let mut servers: Vec<_> = self.servers.iter().collect();
-        if self.config.get_load_balance_hosts() == LoadBalanceHosts::Random {
-            let mut random = [0];
-            if SystemEntropy.fill(&mut random).is_ok() {
-                let count = servers.len().max(1);
-                servers.rotate_left(usize::from(random[0]) % count);
-            }
+    /// The position of the server that is tried first.
+    fn begin(&self) -> usize {
+        let mut random = [0];
+        match self.is_random && SystemEntropy.fill(&mut random).is_ok() {
+            true => usize::from(random[0]) % self.servers.len().max(1),
+            false => self.last.load(Ordering::Relaxed),
         }
-        servers
     }
 
     async fn connect_to(
@@ -83,6 +101,10 @@ impl Connector {
     ) -> Result<Opened, Error> {
         let mut config = server.config.clone();
         config.target_session_attrs(attributes);
+        if config.get_connect_timeout().is_none() {
+            // A name may have an address of each version of IP.
+            config.connect_timeout(CONNECT_TIMEOUT.min(self.patience / 2));
+        }
         match self.tls.as_ref().filter(|_| !server.is_socket) {
             Some(tls) => {
                 let (client, connection) = config.connect(tls.to_owned()).await?;
@@ -101,10 +123,10 @@ impl Connect for Connector {
     /// Connects to the first server that takes writes; if it is only read, to another if there is none.
     async fn connect(&self) -> Result<Opened, ConnectError> {
         let writable = self.first(TargetSessionAttrs::ReadWrite).await;
-        Ok(match (writable, self.access) {
-            (Err(_), Access::ReadOnly) => self.first(TargetSessionAttrs::Any).await?,
-            (connected, _) => connected?,
-        })
+        match (writable, self.access) {
+            (Err(_), Access::ReadOnly) => self.first(TargetSessionAttrs::Any).await,
+            (connected, _) => connected,
+        }
     }
 
     fn servers(&self) -> String {

@@ -19,9 +19,6 @@ use crate::options::Options;
 use servers::Places;
 pub(crate) use servers::Server;
 
-/// How long a connection to one host may take to open, unless the address says another time.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-
 /// The environment variables that stand in for a parameter that the address does not have.
 const VARIABLES: [(&str, &str); 12] = [
     ("PGHOST", "host"),
@@ -194,10 +191,7 @@ impl Parsed {
         if config.get_application_name().is_none() {
             config.application_name(self.fallback_name.as_deref().unwrap_or("swarm"));
         }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_TIMEOUT);
-        }
-        config.tcp_user_timeout(Options::default().statement_timeout);
+        config.tcp_user_timeout(self.options.statement_timeout);
         let mut servers = self.places.servers(&config)?;
         if config.get_password().is_none() {
             let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));

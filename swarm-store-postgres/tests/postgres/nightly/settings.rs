@@ -4,6 +4,7 @@
 
 use std::error::Error as _;
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use swarm_core::{StoreError, TenantId};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
 use swarm_testing::{Author, TestTenant, session_draft};
+use tokio::net::TcpSocket;
 use tokio::time::sleep;
 use tokio_postgres::NoTls;
 
@@ -125,6 +127,20 @@ async fn host_that_takes_writes_is_found() {
     assert!(warnings[0].contains("takes no writes"), "{warnings:?}");
     let acme = store.open(&TenantId::parse("acme").unwrap());
     assert!(acme.session(SessionId(1)).await.unwrap().is_some());
+}
+
+/// Of the hosts before it, one accepts connections and says nothing, and one accepts none.
+#[tokio::test]
+async fn live_host_is_found_behind_others_that_do_not_answer() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let full = TcpSocket::new_v4().unwrap();
+    full.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let full = full.listen(0).unwrap();
+    let address = full.local_addr().unwrap();
+    // It has room for one connection, which it does not accept.
+    let _waiting = TcpStream::connect(address).unwrap();
+    let hosts = format!("{},{address},127.0.0.1:{}", silent.local_addr().unwrap(), SERVER.port);
+    can_convene(&SERVER.url().replace(&format!("127.0.0.1:{}", SERVER.port), &hosts)).await;
 }
 
 #[tokio::test]
