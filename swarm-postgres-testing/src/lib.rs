@@ -203,7 +203,7 @@ impl Server {
     pub fn set_clock(&self, url: &str, millis: i64) {
         let (_, schema) = url.split_once("schema=").unwrap();
         self.psql(&format!(
-            "CREATE OR REPLACE FUNCTION {schema}.clock_2(at timestamptz) RETURNS bigint LANGUAGE sql VOLATILE
+            "CREATE OR REPLACE FUNCTION {schema}.clock(at timestamptz) RETURNS bigint LANGUAGE sql VOLATILE
              AS 'SELECT {millis}::bigint'"
         ));
     }

@@ -258,8 +258,8 @@ impl BatchCommit for Commits {
 }
 
 impl Commits {
-    /// How long a commit waits for the lock of its tenant, in milliseconds: shorter than the call is waited for, so that a
-    /// commit whose caller has given up is not made later.
+    /// How long a commit may wait for the lock of its tenant, in milliseconds: shorter than the call is waited for, so that a
+    /// commit whose caller has given up meanwhile is not made.
     fn patience(&self) -> i64 {
         let patience = self.database.pool.timeout() * 4 / 5;
         i64::try_from(patience.as_millis()).unwrap_or(i64::MAX)

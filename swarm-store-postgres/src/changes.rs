@@ -22,7 +22,7 @@ pub(crate) struct LastCommits(Mutex<Option<BTreeMap<TenantId, u64>>>);
 impl LastCommits {
     /// The tenants whose number has changed since the last call.
     pub(crate) async fn changes(&self, pool: &Pool, schema: &Schema) -> Result<Changes> {
-        const COMMITS: &str = "SELECT swarm.clock_2(transaction_timestamp()), tenant, commits
+        const COMMITS: &str = "SELECT swarm.clock(transaction_timestamp()), tenant, commits
             FROM (SELECT) AS one LEFT JOIN swarm.tenants ON true";
         const OP: &str = "changes";
         let rows = pool.rows(&schema.qualify(COMMITS)).await.map_err(|failure| failure.of(OP))?;

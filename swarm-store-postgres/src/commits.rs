@@ -384,7 +384,7 @@ fn function(
         "
 #variable_conflict use_column
 DECLARE
-  state1 swarm.state_2 := swarm.begin_2(tenant1, patience1, {LAYOUT});
+  state1 swarm.state := swarm.begin_commits(tenant1, patience1, {LAYOUT});
   clock1 bigint := state1.clock; log1 bigint := state1.log; seq1 bigint := state1.seq; last1 bigint := state1.last_at;
   commit1 bytea := state1.last_commit; id1 bytea; at1 bigint; looked1 bigint; found1 bytea; seen1 bytea; made1 integer := 0;
   bn1 integer := 0; bt1 integer := 0; bb1 integer := 0; cn1 integer; ct1 integer; cb1 integer; before1 bigint; rows1 bigint;

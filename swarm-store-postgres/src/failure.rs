@@ -9,7 +9,7 @@ use swarm_core::{Invalid, StoreError};
 use tokio_postgres::error::SqlState;
 
 /// The number of the layout that this program reads and writes.
-pub(crate) const LAYOUT: i32 = 4;
+pub(crate) const LAYOUT: i32 = 5;
 
 /// The result of a read or a change of the database.
 pub(crate) type Outcome<T> = Result<T, Failure>;

@@ -92,7 +92,7 @@ impl ReadScript {
     pub(crate) fn compile(groups: &[Group], schema: &Schema) -> Self {
         let mut compiler = Compiler::new(groups, schema.tables());
         let mut branches = vec![
-            "SELECT -1, 0, ROW(swarm.clock_2(transaction_timestamp()), coalesce(t.log, 1), coalesce(t.seq, 0), t.last_at,
+            "SELECT -1, 0, ROW(swarm.clock(transaction_timestamp()), coalesce(t.log, 1), coalesce(t.seq, 0), t.last_at,
                 t.last_commit), NULL::record, NULL::bigint
              FROM (SELECT) AS one LEFT JOIN swarm.tenants t ON t.tenant = $1"
                 .to_owned(),

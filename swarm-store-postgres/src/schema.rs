@@ -227,9 +227,9 @@ mod tests {
         let client = client(&server).await;
         let schema = Schema::named("desk");
         schema.create(&client, "").await.unwrap();
-        server.psql("UPDATE desk.layout SET number = 5");
+        server.psql("UPDATE desk.layout SET number = 6");
         schema.create(&client, "CREATE TABLE swarm.created ()").await.unwrap_err();
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "5");
+        assert_eq!(server.psql("SELECT number FROM desk.layout"), "6");
         assert_eq!(server.psql("SELECT to_regclass('desk.created') IS NULL"), "t");
     }
 }

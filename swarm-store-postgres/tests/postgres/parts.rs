@@ -117,8 +117,8 @@ async fn missing_rights_are_named_before_the_first_call() {
     let why = reason(&PostgresStore::over(clerk(), Options::default()).await.unwrap_err());
     for needed in [
         "INSERT ON swarm.takes",
-        "EXECUTE ON FUNCTION swarm.begin_2(text,bigint,bigint)",
-        "USAGE ON TYPE swarm.state_2",
+        "EXECUTE ON FUNCTION swarm.begin_commits(text,bigint,bigint)",
+        "USAGE ON TYPE swarm.state",
     ] {
         assert!(why.contains(needed), "{why}");
     }

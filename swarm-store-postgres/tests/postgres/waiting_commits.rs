@@ -10,7 +10,7 @@ use swarm_core::domain::{Attribution, SessionDraft, SessionId, SessionState, Sna
 use swarm_core::store::{Saved, SessionChange};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::PostgresStore;
-use swarm_testing::{TestTenant, session_draft};
+use swarm_testing::{Author, TestTenant, session_draft};
 use tokio::time::sleep;
 use tokio_postgres::NoTls;
 
@@ -124,4 +124,48 @@ async fn take_that_is_filed_before_the_lock_makes_an_aggregation_stale() {
     let counted = SessionChange { takes: Some(2), ..change };
     assert_eq!(desk.world.save_session(&counted).await, Saved::Saved);
     assert_eq!(desk.psql(OPENED), "1 2");
+}
+
+/// It waits for another one that waits, and then for the lock itself. Each wait is short enough.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn commit_whose_caller_has_given_up_is_not_made_once_it_has_the_lock() {
+    let server = Server::start(&[]);
+    let url = server.url();
+    let schema = url.split_once("schema=").unwrap().1;
+    let store = PostgresStore::create(&format!("{url}&statement_timeout=1")).await.unwrap();
+    let world = TestTenant::open(store, TenantId::parse("acme").unwrap());
+    world.convened("aurora").await;
+    let lock = format!("BEGIN; SELECT FROM {schema}.tenants FOR UPDATE");
+    let mut lockers = Vec::new();
+    for _ in 0..2 {
+        let (client, connection) = tokio_postgres::connect(&server.address(), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        lockers.push(Arc::new(client));
+    }
+    let [holder, waiter] = &lockers[..] else { unreachable!() };
+    holder.batch_execute(&lock).await.unwrap();
+    let waiting = tokio::spawn({
+        let waiter = Arc::clone(waiter);
+        async move { waiter.batch_execute(&lock).await }
+    });
+    let wait_for = async |statement: &str, count: &str| {
+        while server.psql(statement) != count {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let waiters = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+    wait_for(waiters, "1").await;
+    let commit = tokio::spawn({
+        let store = world.store().clone();
+        async move { store.save_member(&Author::named("ada").creation()).await }
+    });
+    wait_for(waiters, "2").await;
+    sleep(Duration::from_millis(500)).await;
+    waiter.cancel_token().cancel_query(NoTls).await.unwrap();
+    waiting.await.unwrap().unwrap_err();
+    commit.await.unwrap().unwrap_err();
+    holder.batch_execute("ROLLBACK").await.unwrap();
+    let active = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'swarm' AND state = 'active'";
+    wait_for(active, "0").await;
+    assert_eq!(server.psql(&format!("SELECT count(*) FROM {schema}.members")), "0");
 }

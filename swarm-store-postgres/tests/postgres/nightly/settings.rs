@@ -45,9 +45,9 @@ async fn other_layout_is_refused_and_open_handles_stop_committing() {
     let url = SERVER.url();
     let store = PostgresStore::create(&url).await.unwrap();
     // Of a newer program, and of an older one.
-    for layout in [5, -1] {
+    for layout in [6, 4] {
         SERVER.psql(&format!("UPDATE {}.layout SET number = {layout}", schema(&url)));
-        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 4));
+        let expected = (StoreErrorKind::Misconfigured, other_layout(layout, 5));
         assert_eq!(refused(&url).await, expected);
         assert_eq!(kind_and_reason(&store.ready().await.unwrap_err()), expected);
         let tenant = store.open(&TenantId::parse("acme").unwrap());
@@ -303,11 +303,11 @@ async fn full_disk_is_warned_of_until_a_commit_succeeds() {
     let world = TestTenant::open(store.clone(), TenantId::parse("acme").unwrap());
     world.convened("aurora").await;
     let draft = convene(&session_draft("bolt"), &Attribution::SCHEDULE);
-    let begin =
-        SERVER.psql(&format!("SELECT pg_get_functiondef('{}.begin_2'::regproc)", schema(&url)));
+    let begin = SERVER
+        .psql(&format!("SELECT pg_get_functiondef('{}.begin_commits'::regproc)", schema(&url)));
     SERVER.psql(&format!(
-        "CREATE OR REPLACE FUNCTION {schema}.begin_2(the_tenant text, patience bigint, known_layout bigint)
-         RETURNS {schema}.state_2 LANGUAGE plpgsql
+        "CREATE OR REPLACE FUNCTION {schema}.begin_commits(the_tenant text, patience bigint, known_layout bigint)
+         RETURNS {schema}.state LANGUAGE plpgsql
          AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'",
         schema = schema(&url)
     ));

@@ -46,7 +46,7 @@ fn change_commits(url: &str, from: &str, to: &str) {
     let schema = schema(url);
     let changed = SERVER.psql(&format!(
         "CREATE TEMP TABLE changed (source text);
-         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.begin_2'::regproc), $${from}$$, $${to}$$);
+         INSERT INTO changed SELECT replace(pg_get_functiondef('{schema}.begin_commits'::regproc), $${from}$$, $${to}$$);
          DO 'BEGIN EXECUTE (SELECT source FROM changed); END';
          SELECT strpos(source, $${to}$$) > 0 FROM changed"
     ));
@@ -90,7 +90,7 @@ async fn wait_for_the_lock_counts_towards_the_deadline() {
 async fn clock_read_before_the_lock_fails_the_case() {
     let url = SERVER.url();
     let store = PostgresStore::create(&url).await.unwrap().into();
-    let read = format!("state.clock := \"{}\".clock_2(clock_timestamp());", schema(&url));
+    let read = format!("state.clock := \"{}\".clock(clock_timestamp());", schema(&url));
     change_commits(&url, &read, "state.clock := waited;");
     change_commits(&url, "layout bigint;", "layout bigint; waited bigint;");
     let begin = "  LOOP\n";
@@ -128,7 +128,7 @@ fn fail(url: &str, calls: u32, code: &str) {
     SERVER.psql(&format!(
         "DROP SEQUENCE IF EXISTS {schema}.calls;
          CREATE SEQUENCE {schema}.calls;
-         CREATE OR REPLACE FUNCTION {schema}.clock_2(at timestamptz) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+         CREATE OR REPLACE FUNCTION {schema}.clock(at timestamptz) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
          BEGIN
            IF nextval('{schema}.calls') <= {calls} THEN RAISE EXCEPTION USING ERRCODE = '{code}'; END IF;
            RETURN floor(extract(epoch FROM at) * 1000);
