@@ -71,12 +71,13 @@ impl PostgresStore {
     /// Connects to the database at this address, as libpq writes it:
     /// `postgres://[user[:password]@][host[:port],…][/database][?parameters]`. Of several hosts, the first that
     /// takes writes is used. A host that begins with `/`, percent-encoded or as the parameter `host`, is the folder
-    /// of a Unix socket. What the address leaves out is taken from `PGHOST`, `PGHOSTADDR`, `PGPORT`, `PGDATABASE`, `PGUSER`,
-    /// `PGPASSWORD`, `PGPASSFILE`, `PGAPPNAME`, `PGOPTIONS`, `PGSSLMODE`, `PGSSLROOTCERT` and
+    /// of a Unix socket. What the address leaves out is taken from the service that `service` or `PGSERVICE` names in the file of
+    /// `PGSERVICEFILE`, in `~/.pg_service.conf` or in the folder of `PGSYSCONFDIR`, and then from `PGHOST`, `PGHOSTADDR`, `PGPORT`,
+    /// `PGDATABASE`, `PGUSER`, `PGPASSWORD`, `PGPASSFILE`, `PGAPPNAME`, `PGOPTIONS`, `PGSSLMODE`, `PGSSLROOTCERT` and
     /// `PGCONNECT_TIMEOUT`; the password also from `~/.pgpass`.
     ///
     /// Besides the parameters of libpq (`sslmode` up to `verify-full`, `sslrootcert`, `passfile`,
-    /// `connect_timeout`, `application_name`, `options`, …) there are:
+    /// `connect_timeout`, `application_name`, `options`, `service`, …) there are:
     ///
     /// - `strict=true` refuses a server that may lose acknowledged records (default `false`: logs a warning);
     /// - `schema=NAME` keeps the tables there (default `swarm`);
