@@ -1,10 +1,8 @@
 //! The schema that holds the tables, and its layout: the tables, functions and the format of their values.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use swarm_core::store::TABLES;
-use tokio::time::sleep;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
@@ -12,17 +10,6 @@ use tokio_postgres::types::{ToSql, Type};
 use crate::access::Access;
 use crate::failure::{Failure, LAYOUT, NO_WRITES, Outcome};
 use crate::sql::{self, Declared};
-
-/// The number in a schema whose layout is not created yet.
-const NOT_CREATED: i32 = 0;
-
-/// Creates the table with the number of the layout, which is not created yet.
-const LAYOUT_TABLE: &str = "CREATE TABLE IF NOT EXISTS swarm.layout (
-    one boolean PRIMARY KEY DEFAULT true CHECK (one), number integer NOT NULL);
-INSERT INTO swarm.layout (number) VALUES (0) ON CONFLICT DO NOTHING";
-
-/// How often the first steps are tried again when another process takes them at the same time.
-const MAX_RACES: u32 = 10;
 
 /// A schema.
 #[derive(Clone, Debug)]
@@ -61,13 +48,14 @@ impl Schema {
     /// The statements that create the schema and its layout, to be run once, in one transaction.
     pub(crate) fn statements(&self) -> String {
         let quoted = self.prefix.trim_end_matches('.');
-        let (table, layout) = (self.qualify(LAYOUT_TABLE), sql::layout(self.tables));
-        let layout = self.qualify(&layout);
-        let number = format!("UPDATE swarm.layout SET number = {LAYOUT}");
-        format!(
-            "CREATE SCHEMA IF NOT EXISTS {quoted};\n{table};\n{layout};\n{};\n",
-            self.qualify(&number)
-        )
+        format!("CREATE SCHEMA IF NOT EXISTS {quoted};\n{}", self.layout())
+    }
+
+    /// The statements that create the layout in a schema that is there.
+    fn layout(&self) -> String {
+        let layout = sql::layout(self.tables);
+        self.qualify(&format!("{layout};\nINSERT INTO swarm.layout (number) VALUES ({LAYOUT});\n"))
+            .into_owned()
     }
 
     /// Checks that the schema has the layout, and that the role has the rights on it that the store needs.
@@ -106,71 +94,34 @@ impl Schema {
         if self.is_created(client).await? {
             return Ok(());
         }
-        self.create(client, &sql::layout(self.tables)).await.map_err(|failure| match failure {
+        let Err(refused) = self.create(client).await else { return Ok(()) };
+        // Another process may have created it at the same time.
+        if self.is_created(client).await? {
+            return Ok(());
+        }
+        Err(match refused {
             refused if refused.is(&SqlState::READ_ONLY_SQL_TRANSACTION) => Failure::misconfigured(
                 format!("the schema {} is not created yet, and {NO_WRITES}", self.name),
             ),
-            refused if refused.is(&SqlState::INSUFFICIENT_PRIVILEGE) => Failure::misconfigured(format!(
-                "the schema {} is not created yet, and this role may not create it ({refused}): connect once as its \
+            refused if refused.is(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+                Failure::misconfigured(format!(
+                    "the schema {} is not created yet, and this role may not create it ({refused}): connect once as its \
                  owner",
-                self.name
-            )),
+                    self.name
+                ))
+            }
             other => other,
         })
     }
 
-    /// Creates the layout by these statements, all of it or nothing.
-    async fn create(&self, client: &Client, statements: &str) -> Outcome<()> {
-        self.prepare(client).await?;
-        let created = self.create_prepared(client, statements).await;
-        if created.is_err() {
-            // The connection may be closed already.
-            let _ = client.batch_execute("ROLLBACK").await;
-        }
-        created
-    }
-
-    async fn create_prepared(&self, client: &Client, statements: &str) -> Outcome<()> {
-        // Another process that creates it waits here, and then finds it.
-        let begin =
-            "BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE swarm.layout IN EXCLUSIVE MODE";
-        client.batch_execute(&self.qualify(begin)).await?;
-        if !self.is_created(client).await? {
-            let number = format!("UPDATE swarm.layout SET number = {LAYOUT}");
-            client.batch_execute(&self.qualify(statements)).await?;
-            client.batch_execute(&self.qualify(&number)).await?;
-        }
-        Ok(client.batch_execute("COMMIT").await?)
-    }
-
-    /// Creates the schema and the table with the number of the layout, where they are missing. Two processes
-    /// that do it at the same time may disturb each other.
-    async fn prepare(&self, client: &Client) -> Outcome<()> {
+    /// Creates the schema, unless it is there, and its layout. All statements are one query, which makes everything or nothing. Of two
+    /// processes, the second waits at its first statement until the first is done, and then fails.
+    async fn create(&self, client: &Client) -> Outcome<()> {
         const EXISTS: &str = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
-        let mut races = 0;
-        loop {
-            let known = client.query_typed(EXISTS, &[(&self.name, Type::NAME)]).await?;
-            let create = match known.is_empty() {
-                true => {
-                    format!("CREATE SCHEMA IF NOT EXISTS {}; ", self.prefix.trim_end_matches('.'))
-                }
-                // A role that may create tables in the schema need not be one that may create schemas.
-                false => String::new(),
-            };
-            let made = client.batch_execute(&(create + &self.qualify(LAYOUT_TABLE))).await;
-            let Err(failure) = made.map_err(Failure::from) else { return Ok(()) };
-            races += 1;
-            let is_race = [
-                SqlState::UNIQUE_VIOLATION,
-                SqlState::DUPLICATE_SCHEMA,
-                SqlState::DUPLICATE_TABLE,
-                SqlState::DUPLICATE_OBJECT,
-            ];
-            if races > MAX_RACES || !is_race.iter().any(|code| failure.is(code)) {
-                return Err(failure);
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
+        // A role that may create tables in the schema need not be one that may create schemas.
+        let known = client.query_typed(EXISTS, &[(&self.name, Type::NAME)]).await?;
+        let statements = if known.is_empty() { self.statements() } else { self.layout() };
+        Ok(client.batch_execute(&statements).await?)
     }
 
     /// Returns whether the schema has the layout; false if it has none yet.
@@ -185,51 +136,8 @@ impl Schema {
         };
         let Some(row) = found.first() else { return Ok(false) };
         match row.try_get(0)? {
-            NOT_CREATED => Ok(false),
             LAYOUT => Ok(true),
             other => Err(Failure::other_layout(other.into())),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use swarm_postgres_testing::Server;
-    use tokio_postgres::NoTls;
-
-    use super::*;
-
-    async fn client(server: &Server) -> Client {
-        let (client, connection) = tokio_postgres::connect(&server.address(), NoTls).await.unwrap();
-        tokio::spawn(connection);
-        client
-    }
-
-    #[tokio::test]
-    async fn layout_is_created_once_and_as_a_whole() {
-        let server = Server::start(&[]);
-        let (one, other) = (client(&server).await, client(&server).await);
-        let schema = Schema::named("desk");
-        let create =
-            "CREATE TABLE swarm.created (number integer); INSERT INTO swarm.created VALUES (1)";
-        schema.create(&one, &format!("{create}; SELECT 1 / 0")).await.unwrap_err();
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "0");
-        let (first, second) =
-            tokio::join!(schema.create(&one, create), schema.create(&other, create));
-        first.and(second).unwrap();
-        assert_eq!(server.psql("SELECT string_agg(number::text, ',') FROM desk.created"), "1");
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), LAYOUT.to_string());
-    }
-
-    #[tokio::test]
-    async fn other_layout_is_refused_and_unchanged() {
-        let server = Server::start(&[]);
-        let client = client(&server).await;
-        let schema = Schema::named("desk");
-        schema.create(&client, "").await.unwrap();
-        server.psql("UPDATE desk.layout SET number = 6");
-        schema.create(&client, "CREATE TABLE swarm.created ()").await.unwrap_err();
-        assert_eq!(server.psql("SELECT number FROM desk.layout"), "6");
-        assert_eq!(server.psql("SELECT to_regclass('desk.created') IS NULL"), "t");
     }
 }

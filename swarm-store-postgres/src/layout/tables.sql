@@ -1,6 +1,11 @@
 -- The tables that every layout has beside the declared ones, which `sql.rs` generates. Times are milliseconds since 1970. Texts
 -- compare by their bytes. U+0000 and U+0001 are kept as U+0001 and one more character, because PostgreSQL keeps no U+0000.
 
+CREATE TABLE swarm.layout (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one), -- the only row
+  number integer NOT NULL -- the number of the layout
+);
+
 -- The end of the log of each tenant. Every commit locks its row first, so the commits of a tenant happen one after another.
 CREATE TABLE swarm.tenants (
   tenant text COLLATE "C" PRIMARY KEY,

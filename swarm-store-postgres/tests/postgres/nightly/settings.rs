@@ -59,15 +59,20 @@ async fn other_layout_is_refused_and_open_handles_stop_committing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_processes_create_one_schema() {
-    let url = SERVER.url();
-    let opened = swarm_testing::race((0..8).map(|_| {
-        let url = url.clone();
-        async move { PostgresStore::create(&url).await.map(drop) }
-    }));
-    for opened in opened.await {
-        opened.unwrap();
+    for has_schema in [false, true] {
+        let url = SERVER.url();
+        if has_schema {
+            SERVER.psql(&format!("CREATE SCHEMA {}", schema(&url)));
+        }
+        let opened = swarm_testing::race((0..8).map(|_| {
+            let url = url.clone();
+            async move { PostgresStore::create(&url).await.map(drop) }
+        }));
+        for opened in opened.await {
+            opened.unwrap();
+        }
+        can_convene(&url).await;
     }
-    can_convene(&url).await;
 }
 
 #[tokio::test]
