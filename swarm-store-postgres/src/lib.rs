@@ -41,6 +41,7 @@ mod settings;
 mod sql;
 #[cfg(feature = "tls")]
 mod tls;
+mod transaction;
 mod transfer;
 mod values;
 

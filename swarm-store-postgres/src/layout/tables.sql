@@ -35,15 +35,3 @@ CREATE TABLE swarm.attempts (
   PRIMARY KEY (tenant, attempt)
 );
 CREATE INDEX attempts_by_time ON swarm.attempts (tenant, made_at);
-
--- What a load has written and not committed. Its transaction deletes it, so no other one ever sees it.
-CREATE TABLE swarm.staged (
-  tenant text COLLATE "C" NOT NULL,
-  load bytea NOT NULL, -- distinguishes loads
-  number bigint NOT NULL,
-  numbers bigint[] NOT NULL,
-  texts text[] NOT NULL,
-  bytes bytea[] NOT NULL,
-  PRIMARY KEY (load, tenant, number)
-);
-ALTER TABLE swarm.staged ALTER COLUMN texts SET STORAGE EXTERNAL;

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use swarm_core::store::{Filed, MemberSaved, Restored, SessionQuery, Store, TABLES};
+use swarm_core::store::{Filed, Restored, Store, TABLES};
 use swarm_core::{SessionId, TenantId};
 use swarm_postgres_testing::Server;
 use swarm_store_postgres::{PostgresBackend, PostgresStore};
@@ -163,47 +163,39 @@ fn tenant(id: &str) -> TenantId {
     TenantId::parse(id).unwrap()
 }
 
-/// A restore stages its records, so that it holds no lock until it is committed.
+/// A restore holds the lock of its tenant. Other tenants are not affected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn tenant_that_is_being_restored_takes_commits_and_then_is_not_restored_into() {
+async fn tenant_that_is_being_restored_takes_no_commits() {
     let url = SERVER.url();
     let restoring = PostgresStore::create(&url).await.unwrap();
-    let served = PostgresStore::create(&format!("{url}&pool=4&statement_timeout=5")).await;
+    let served = PostgresStore::create(&format!("{url}&pool=4&statement_timeout=1")).await;
     let served = served.unwrap();
     TestTenant::open(restoring.clone(), tenant("from")).convened("aurora").await;
-    let mut restores = Vec::new();
-    for id in ["used", "unused"] {
-        let mut dump = restoring.dump(&tenant("from")).await.unwrap();
-        let mut restore = restoring.restore().await.unwrap();
-        loop {
-            let records = dump.next().await.unwrap();
-            if records.is_empty() {
-                break;
-            }
-            restore.write(&tenant(id), records).await.unwrap();
+    let mut dump = restoring.dump(&tenant("from")).await.unwrap();
+    let mut restore = restoring.restore().await.unwrap();
+    loop {
+        let records = dump.next().await.unwrap();
+        if records.is_empty() {
+            break;
         }
-        restores.push(restore);
+        restore.write(&tenant("to"), records).await.unwrap();
     }
 
-    let used = TestTenant::open(served.clone(), tenant("used"));
+    let restored = TestTenant::open(served.clone(), tenant("to"));
     // More commits than connections.
     let commits = (0..20).map(|number| {
-        let (store, member) = (served.open(&used.id), applicant(&format!("member {number}")));
+        let (store, member) = (restored.store().clone(), applicant(&format!("member {number}")));
         tokio::spawn(async move { store.save_member(&creation(&member)).await })
     });
     let commits: Vec<_> = commits.collect();
     TestTenant::open(served.clone(), tenant("other")).convened("aurora").await;
     for commit in commits {
-        assert_eq!(commit.await.unwrap().unwrap(), MemberSaved::Saved);
+        assert!(commit.await.unwrap().unwrap_err().is_transient());
     }
-    let unused = restores.pop().unwrap();
-    assert_eq!(unused.commit().await.unwrap(), Restored::Complete);
-    let refused = restores.pop().unwrap().commit().await.unwrap();
-    assert_eq!(refused, Restored::Occupied(used.id.clone()));
-    assert_eq!(used.sessions(&SessionQuery::default()).await.len(), 0);
-    let unused = TestTenant::open(served.clone(), tenant("unused"));
+    assert_eq!(restore.commit().await.unwrap(), Restored::Complete);
+    assert_eq!(restored.all_members().await.len(), 0);
     assert_eq!(
-        unused.convened("aurora").await.id,
+        restored.convened("aurora").await.id,
         SessionId(2),
         "the server goes on with what was restored"
     );

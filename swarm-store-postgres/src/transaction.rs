@@ -1,4 +1,4 @@
-//! The transaction of a snapshot or a load.
+//! The transaction of a snapshot, a load or a removal.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::script::Script;
 const MAX_CALL: Duration = Duration::from_secs(60);
 
 /// An open transaction. If it is dropped, its connection is closed, and the server rolls back.
-pub(super) struct Transaction {
+pub(crate) struct Transaction {
     database: Database,
     connection: Connection,
     /// The names of what it has made sure of.
@@ -25,13 +25,13 @@ pub(super) struct Transaction {
 
 impl Transaction {
     /// Begins one that reads a snapshot, as long as it is open.
-    pub(super) async fn begin_to_read(database: &Database) -> Outcome<Self> {
+    pub(crate) async fn begin_to_read(database: &Database) -> Outcome<Self> {
         let connection = database.pool.bounded(database.pool.get_to_read()).await?;
         Self::begin(database, connection, "REPEATABLE READ READ ONLY").await
     }
 
     /// Begins one that writes.
-    pub(super) async fn begin_to_write(database: &Database) -> Outcome<Self> {
+    pub(crate) async fn begin_to_write(database: &Database) -> Outcome<Self> {
         let connection = database.pool.bounded(database.pool.get()).await?;
         Self::begin(database, connection, "READ COMMITTED READ WRITE").await
     }
@@ -48,12 +48,12 @@ impl Transaction {
         Ok(Self { database: database.clone(), connection, made: HashSet::new() })
     }
 
-    pub(super) fn database(&self) -> &Database {
+    pub(crate) fn database(&self) -> &Database {
         &self.database
     }
 
     /// Makes a script, unless this transaction has.
-    pub(super) async fn make(&mut self, script: &Script) -> Outcome<()> {
+    pub(crate) async fn make(&mut self, script: &Script) -> Outcome<()> {
         if self.made.contains(&script.name) {
             return Ok(());
         }
@@ -64,13 +64,13 @@ impl Transaction {
     }
 
     /// Runs a statement; returns the rows that it finds.
-    pub(super) async fn rows(&self, sql: &str, args: &Args<'_>) -> Outcome<Vec<Row>> {
+    pub(crate) async fn rows(&self, sql: &str, args: &Args<'_>) -> Outcome<Vec<Row>> {
         let sql = self.database.schema.qualify(sql);
         bounded(async { Ok(self.connection.client().query_typed(&sql, args).await?) }).await
     }
 
     /// Ends it by `COMMIT` or `ROLLBACK`.
-    pub(super) async fn end(self, how: &str) -> Outcome<()> {
+    pub(crate) async fn end(self, how: &str) -> Outcome<()> {
         // If that fails, dropping the connection closes it.
         bounded(async { Ok(self.connection.client().batch_execute(how).await?) }).await?;
         self.connection.end(Ok(()))
