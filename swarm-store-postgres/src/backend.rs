@@ -14,7 +14,6 @@ use swarm_core::store::{BatchCommit, Changes, GroupCommit, Readiness, Result};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::access::Access;
 use crate::changes::LastCommits;
 use crate::commits::{self, CommitScript, Values};
 use crate::connect::Connect;
@@ -43,8 +42,7 @@ pub struct PostgresBackend {
     database: Database,
     tenants: Mutex<HashMap<TenantId, Commits>>,
     last_commits: LastCommits,
-    access: Access,
-    strict: bool,
+    options: Options,
 }
 
 impl PostgresBackend {
@@ -81,11 +79,10 @@ impl PostgresBackend {
     /// The backend over connections that are opened so.
     pub(crate) fn unchecked(connect: Box<dyn Connect>, options: Options, tables: Declared) -> Self {
         let pool = Pool::new(connect, &options);
-        let Options { schema, access, strict, .. } = options;
         let (tenants, last_commits) = Default::default();
-        let schema = Arc::new(schema.with_tables(tables));
+        let schema = Arc::new(options.schema.clone().with_tables(tables));
         let database = Database { pool, schema, scripts: Arc::default() };
-        Self { database, tenants, last_commits, access, strict }
+        Self { database, tenants, last_commits, options }
     }
 
     /// Checks that the schema is there, that the role may use it, and what may get lost.
@@ -99,13 +96,14 @@ impl PostgresBackend {
 
     async fn check_rights(&self) -> Outcome<()> {
         let Database { pool, schema, .. } = &self.database;
-        let check = pool.call(async |client| schema.check_rights(client, self.access).await);
+        let writes = !self.options.is_read_only;
+        let check = pool.call(async |client| schema.check_rights(client, writes).await);
         pool.bounded(check).await
     }
 
     async fn check(&self, op: Operation) -> Result<Readiness> {
         let Database { pool, schema, .. } = &self.database;
-        health::check(pool, schema, op, (self.access, self.strict)).await
+        health::check(pool, schema, op, &self.options).await
     }
 
     /// Whether the schema is there.
@@ -140,7 +138,9 @@ pub(crate) fn parse(url: &str) -> Result<Settings> {
 
 impl fmt::Debug for PostgresBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresBackend").field("strict", &self.strict).finish_non_exhaustive()
+        f.debug_struct("PostgresBackend")
+            .field("strict", &self.options.strict)
+            .finish_non_exhaustive()
     }
 }
 

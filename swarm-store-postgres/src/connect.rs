@@ -147,17 +147,22 @@ where
     }
 
     fn servers(&self) -> String {
-        let ports = self.config.get_ports();
-        let named = |(at, host): (usize, &Host)| {
-            // One port is that of all hosts.
-            let port = ports.get(at).or(ports.first()).copied().unwrap_or(DEFAULT_PORT);
-            match host {
-                Host::Tcp(name) => format!("{name}:{port}"),
-                #[cfg(unix)]
-                Host::Unix(folder) => format!("{}:{port}", folder.display()),
-            }
-        };
-        let hosts: Vec<_> = self.config.get_hosts().iter().enumerate().map(named).collect();
-        hosts.join(", ")
+        names(&self.config)
     }
+}
+
+/// The hosts of a configuration with their ports, for messages.
+pub(crate) fn names(config: &Config) -> String {
+    let ports = config.get_ports();
+    let named = |(at, host): (usize, &Host)| {
+        // One port is that of all hosts.
+        let port = ports.get(at).or(ports.first()).copied().unwrap_or(DEFAULT_PORT);
+        match host {
+            Host::Tcp(address) if address.contains(':') => format!("[{address}]:{port}"),
+            Host::Tcp(name) => format!("{name}:{port}"),
+            #[cfg(unix)]
+            Host::Unix(folder) => format!("{}:{port}", folder.display()),
+        }
+    };
+    config.get_hosts().iter().enumerate().map(named).collect::<Vec<_>>().join(", ")
 }

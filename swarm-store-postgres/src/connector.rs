@@ -7,13 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swarm_core::{Entropy as _, SystemEntropy};
 use tokio::time::timeout;
-#[cfg(feature = "tls")]
-use tokio_postgres::config::SslMode;
-use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
+use tokio_postgres::config::{LoadBalanceHosts, SslMode, TargetSessionAttrs};
 use tokio_postgres::{Error, NoTls};
 
-use crate::access::Access;
-use crate::connect::{Connect, ConnectError, Opened};
+use crate::connect::{Connect, ConnectError, Opened, names};
 use crate::failure::{Outcome, takes_no_writes};
 use crate::options::Options;
 use crate::settings::{Server, Settings};
@@ -37,7 +34,7 @@ pub(crate) struct Connector {
     patience: Duration,
     /// `None` where no connection is encrypted.
     tls: Option<Tls>,
-    access: Access,
+    is_read_only: bool,
 }
 
 impl Connector {
@@ -49,16 +46,16 @@ impl Connector {
         };
         #[cfg(not(feature = "tls"))]
         let tls = None;
-        let Options { access, statement_timeout, .. } = &settings.options;
-        let rounds = if *access == Access::ReadOnly { 2 } else { 1 };
+        let Options { is_read_only, statement_timeout, .. } = settings.options;
+        let rounds = if is_read_only { 2 } else { 1 };
         let tries = u32::try_from(settings.servers.len() * rounds).unwrap_or(u32::MAX);
         Ok(Self {
             servers: settings.servers.clone(),
             last: AtomicUsize::default(),
             is_random: settings.config.get_load_balance_hosts() == LoadBalanceHosts::Random,
-            patience: *statement_timeout * 4 / 5 / tries.max(1),
+            patience: statement_timeout * 4 / 5 / tries.max(1),
             tls,
-            access: *access,
+            is_read_only,
         })
     }
 
@@ -105,7 +102,8 @@ impl Connector {
             // A name may have an address of each version of IP.
             config.connect_timeout(CONNECT_TIMEOUT.min(self.patience / 2));
         }
-        match self.tls.as_ref().filter(|_| !server.is_socket) {
+        let is_plain = config.get_ssl_mode() == SslMode::Disable;
+        match self.tls.as_ref().filter(|_| !is_plain) {
             Some(tls) => {
                 let (client, connection) = config.connect(tls.to_owned()).await?;
                 Ok(Opened::new(client, connection))
@@ -123,14 +121,14 @@ impl Connect for Connector {
     /// Connects to the first server that takes writes; if it is only read, to another if there is none.
     async fn connect(&self) -> Result<Opened, ConnectError> {
         let writable = self.first(TargetSessionAttrs::ReadWrite).await;
-        match (writable, self.access) {
-            (Err(_), Access::ReadOnly) => self.first(TargetSessionAttrs::Any).await,
-            (connected, _) => connected,
+        match writable.is_err() && self.is_read_only {
+            true => self.first(TargetSessionAttrs::Any).await,
+            false => writable,
         }
     }
 
     fn servers(&self) -> String {
-        let names: Vec<_> = self.servers.iter().map(|server| &*server.name).collect();
+        let names: Vec<_> = self.servers.iter().map(|server| names(&server.config)).collect();
         names.join(", ")
     }
 }

@@ -3,8 +3,8 @@
 use swarm_core::store::{Readiness, Result};
 use tokio_postgres::Row;
 
-use crate::access::Access;
 use crate::failure::{Failure, NO_WRITES, Outcome};
+use crate::options::Options;
 use crate::pool::Pool;
 use crate::schema::Schema;
 
@@ -44,7 +44,7 @@ pub(crate) async fn check(
     pool: &Pool,
     schema: &Schema,
     op: &'static str,
-    (access, strict): (Access, bool),
+    options: &Options,
 ) -> Result<Readiness> {
     const SERVER: &str = include_str!("queries/server.sql");
     let found = pool.call(async |client| {
@@ -54,7 +54,7 @@ pub(crate) async fn check(
         server(row, pool.has_full_disk())
     });
     let server = pool.bounded(found).await.map_err(|failure| failure.of(op))?;
-    server.judge(access, strict).map_err(|failure| failure.of(op))
+    server.judge(options).map_err(|failure| failure.of(op))
 }
 
 fn server(row: &Row, has_full_disk: bool) -> Outcome<Server> {
@@ -75,21 +75,22 @@ fn server(row: &Row, has_full_disk: bool) -> Outcome<Server> {
 }
 
 impl Server {
-    fn judge(&self, access: Access, strict: bool) -> Outcome<Readiness> {
-        if self.is_standby || self.is_read_only {
-            return match access {
-                Access::ReadWrite => Err(Failure::misconfigured(NO_WRITES)),
-                Access::ReadOnly => Ok(Readiness { warnings: vec![NO_WRITES.to_owned()] }),
-            };
-        }
-        if !self.may_make_functions {
-            return match access {
-                Access::ReadWrite => Err(Failure::misconfigured(NO_TEMPORARY)),
-                Access::ReadOnly => Ok(Readiness { warnings: vec![NO_TEMPORARY.to_owned()] }),
+    fn judge(&self, options: &Options) -> Outcome<Readiness> {
+        let obstacle = if self.is_standby || self.is_read_only {
+            Some(NO_WRITES)
+        } else if !self.may_make_functions {
+            Some(NO_TEMPORARY)
+        } else {
+            None
+        };
+        if let Some(obstacle) = obstacle {
+            return match options.is_read_only {
+                true => Ok(Readiness { warnings: vec![obstacle.to_owned()] }),
+                false => Err(Failure::misconfigured(obstacle)),
             };
         }
         let mut warnings = self.losses();
-        if strict && !warnings.is_empty() {
+        if options.strict && !warnings.is_empty() {
             return Err(Failure::misconfigured(format!("strict: {}", warnings.join("; "))));
         }
         warnings.extend(self.troubles());
@@ -183,9 +184,10 @@ mod tests {
             has_full_disk: false,
             may_make_functions: true,
         };
+        let options = Options::default().strict(true);
         let safe = (1 << 31) - TRANSACTIONS_LEFT;
-        assert_eq!(server(safe).judge(Access::ReadWrite, true).unwrap().warnings, [""; 0]);
-        let warnings = server(safe + 1).judge(Access::ReadWrite, true).unwrap().warnings;
+        assert_eq!(server(safe).judge(&options).unwrap().warnings, [""; 0]);
+        let warnings = server(safe + 1).judge(&options).unwrap().warnings;
         assert!(warnings[0].contains("let VACUUM run"), "{warnings:?}");
     }
 }

@@ -22,7 +22,6 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod access;
 mod backend;
 mod changes;
 mod commits;

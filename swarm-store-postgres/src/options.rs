@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use swarm_core::store::Result;
 
-use crate::access::Access;
 use crate::failure::{Failure, Outcome};
 use crate::schema::Schema;
 
@@ -16,7 +15,8 @@ pub struct Options {
     pub(crate) statement_timeout: Duration,
     /// Whether to refuse a server that may lose what it has acknowledged.
     pub(crate) strict: bool,
-    pub(crate) access: Access,
+    /// Whether it only reads, so that a server that takes no writes will do.
+    pub(crate) is_read_only: bool,
 }
 
 impl Default for Options {
@@ -28,7 +28,7 @@ impl Default for Options {
             pool_size: 10,
             statement_timeout: Duration::from_secs(5),
             strict: false,
-            access: Access::ReadWrite,
+            is_read_only: false,
         }
     }
 }
@@ -75,6 +75,6 @@ impl Options {
     /// Reads alone, so that a server that takes no writes will do.
     #[must_use]
     pub fn read_only(self) -> Self {
-        Self { access: Access::ReadOnly, ..self }
+        Self { is_read_only: true, ..self }
     }
 }

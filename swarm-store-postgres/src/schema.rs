@@ -7,7 +7,6 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::access::Access;
 use crate::failure::{Failure, LAYOUT, NO_WRITES, Outcome};
 use crate::sql::{self, Declared};
 
@@ -58,13 +57,13 @@ impl Schema {
             .into_owned()
     }
 
-    /// Checks that the schema has the layout, and that the role has the rights on it that the store needs.
+    /// Checks that the schema has the layout, and that the role has the rights on it to read and, if the store `writes`, to write.
     ///
     /// # Errors
     /// [`Failure`] when the layout is missing or another one, and with the rights that are missing.
-    pub(crate) async fn check_rights(&self, client: &Client, access: Access) -> Outcome<()> {
+    pub(crate) async fn check_rights(&self, client: &Client, writes: bool) -> Outcome<()> {
         const MISSING: &str = include_str!("queries/missing_rights.sql");
-        let (name, writes) = (self.name.as_str(), access == Access::ReadWrite);
+        let name = self.name.as_str();
         let args: [(&(dyn ToSql + Sync), Type); 2] = [(&name, Type::TEXT), (&writes, Type::BOOL)];
         let rows = client.query_typed(MISSING, &args).await?;
         let missing: Option<String> = match rows.first() {

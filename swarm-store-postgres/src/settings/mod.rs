@@ -219,8 +219,8 @@ mod tests {
         Settings::parse(url, variable)
     }
 
-    fn names(settings: &Settings) -> Vec<&str> {
-        settings.servers.iter().map(|server| &*server.name).collect()
+    fn names(settings: &Settings) -> Vec<String> {
+        settings.servers.iter().map(|server| crate::connect::names(&server.config)).collect()
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(modes, [SslMode::Disable, SslMode::Require]);
         // With an address it is no socket.
         let read = parse("postgres:///desk?host=/run/pg&hostaddr=127.0.0.1", &[]).unwrap();
-        assert!(!read.servers[0].is_socket);
+        assert_eq!(read.servers[0].config.get_ssl_mode(), SslMode::Prefer);
     }
 
     #[test]

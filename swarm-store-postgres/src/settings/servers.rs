@@ -24,10 +24,6 @@ const DEFAULT_HOSTS: &str = "localhost";
 pub(crate) struct Server {
     /// How to connect to it. It may hold a password.
     pub(crate) config: Config,
-    /// Its host and port, for messages.
-    pub(crate) name: String,
-    /// Whether it is reached over a Unix socket.
-    pub(crate) is_socket: bool,
     /// The names of its host in a file with passwords.
     pub(super) hosts: Vec<String>,
     pub(super) port: u16,
@@ -85,19 +81,14 @@ fn server(settings: &Config, host: &str, address: &str, port: u16) -> Outcome<Se
     // With an address, the host is the name in the certificate alone: TLS needs one.
     config.host(if host.starts_with('/') && !address.is_empty() { address } else { shown });
     let mut names = vec![shown.to_owned()];
-    let is_socket = address.is_empty() && cfg!(unix) && host.starts_with('/');
-    if is_socket {
+    if address.is_empty() && cfg!(unix) && host.starts_with('/') {
         // No TLS over a socket, whatever `sslmode` says.
         config.ssl_mode(SslMode::Disable);
         if SOCKET_FOLDERS.iter().any(|folder| Path::new(folder) == Path::new(host)) {
             names.push("localhost".to_owned());
         }
     }
-    let name = match shown.contains(':') {
-        true => format!("[{shown}]:{port}"),
-        false => format!("{shown}:{port}"),
-    };
-    Ok(Server { config, name, is_socket, hosts: names, port })
+    Ok(Server { config, hosts: names, port })
 }
 
 /// The entries of a list, which has none if it is empty.
