@@ -1,5 +1,8 @@
-//! The change feed: one key at which each process announces the tenants that it changes, and reads the
+//! The change feed: a stream to which each process appends the tenants that it changes, and from which it reads the
 //! announcements of the others.
+//!
+//! A process knows what was announced since its last call only if the last announcement that it read is still in the stream.
+//! After a failover or a restore it may be missing, whatever was announced since then: any tenant may have changed.
 //!
 //! In a cluster that key is on another node than most tenants, so no commit can write to it. A commit is
 //! therefore announced before it is made: a process that is killed at any moment has either announced its
@@ -21,6 +24,9 @@ use crate::{keys, scripts};
 /// The time after an announcement within which its commit is made, if at all: longer than a call may take.
 const COMMIT_WINDOW: Duration = CALL_TIMEOUT.saturating_add(Duration::from_secs(1));
 
+/// About how many announcements are kept. A process that has not read so many learns that any tenant may have changed.
+const KEPT: usize = 10_000;
+
 /// The announcements received so far, and the changes that are still to be announced.
 #[derive(Debug, Default)]
 pub(crate) struct LastHeard(Mutex<Heard>);
@@ -29,7 +35,7 @@ pub(crate) struct LastHeard(Mutex<Heard>);
 struct Heard {
     /// The tenants that this process has changed since its last call.
     own: BTreeSet<TenantId>,
-    /// The number of the last announcement; empty before the first.
+    /// The id of the last announcement; empty before the first.
     last: String,
     /// The tenants to be reported again, and when.
     repeats: BTreeMap<TenantId, Instant>,
@@ -37,12 +43,13 @@ struct Heard {
 
 /// Announces that a tenant is about to be changed.
 pub(crate) async fn announce(client: &Client, tenant: &TenantId) -> Result<()> {
-    let mut script = ScriptCall::of(&scripts::ANNOUNCE, &[keys::CHANGES]);
-    script.arg(tenant.as_str());
-    client.run::<String>("announce", &script).await.map(drop)
+    let mut add = redis::cmd("XADD");
+    add.arg(keys::CHANGES).arg("MAXLEN").arg("~").arg(KEPT);
+    add.arg("*").arg("tenant").arg(tenant.as_str());
+    client.query("announce", &add).await
 }
 
-/// The time, the number of the last announcement, whether the announcements since the last call are
+/// The time, the id of the last announcement, whether the announcements since the last call are
 /// known, and the tenants that were announced.
 type Answer = (String, String, bool, Vec<String>);
 
@@ -57,7 +64,7 @@ impl LastHeard {
         const OP: &str = "changes";
         let own = std::mem::take(&mut self.lock().own);
         let mut script = ScriptCall::of(&scripts::CHANGES, &[keys::CHANGES]);
-        script.arg(&self.lock().last);
+        script.arg(&self.lock().last).arg(KEPT);
         for tenant in &own {
             script.arg(tenant.as_str());
         }
@@ -69,8 +76,10 @@ impl LastHeard {
         let (now, last, is_known, others) = answer?;
         let now = now.parse().ok().and_then(Timestamp::from_millis);
         let now = now.ok_or_else(|| StoreError::corrupt(OP, "odd time"))?;
-        let others = others.into_iter().filter_map(|tenant| TenantId::parse(tenant).ok());
-        let others = self.lock().receive(last, others.collect(), Instant::now());
+        // Each is reported once, however often it was announced.
+        let others: BTreeSet<_> =
+            others.into_iter().filter_map(|tenant| TenantId::parse(tenant).ok()).collect();
+        let others = self.lock().receive(last, others, Instant::now());
         Ok(Changes { now, tenants: is_known.then_some(others) })
     }
 
@@ -94,9 +103,9 @@ impl Drop for Changing<'_> {
 
 impl Heard {
     /// Records announcements of others; returns their tenants, and those whose repeat is due.
-    fn receive(&mut self, last: String, others: Vec<TenantId>, now: Instant) -> Vec<TenantId> {
+    fn receive(&mut self, last: String, others: BTreeSet<TenantId>, now: Instant) -> Vec<TenantId> {
         self.last = last;
-        let mut reported = others.clone();
+        let mut reported: Vec<_> = others.iter().cloned().collect();
         self.repeats.retain(|tenant, due| {
             let is_due = *due <= now;
             if is_due {

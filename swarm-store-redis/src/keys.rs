@@ -12,7 +12,7 @@ use crate::script::DECLARED;
 /// The layout of all tenants. This key and the next belong to no tenant.
 pub(crate) const SERVER_LAYOUT: &str = "swarm:layout";
 
-/// The tenants, in the order in which their latest changes were announced.
+/// A stream of the tenants, in the order in which their changes were announced.
 pub(crate) const CHANGES: &str = "swarm:changes";
 
 /// The keys of one tenant.

@@ -12,7 +12,7 @@ use crate::connection::client::Client;
 use crate::keys::{Keys, SERVER_LAYOUT};
 
 /// The number of the layout that this program reads and writes.
-const LAYOUT: u32 = 4;
+const LAYOUT: u32 = 5;
 
 /// What precedes the number in a mark. Marks from before the first release are numbers without it, from 1 as well: so no
 /// program takes records of the other kind for its own.

@@ -19,7 +19,6 @@ scripts! {
     STAGE: "stage.lua";
 
     CHANGES: "changes.lua";
-    ANNOUNCE: "announce.lua";
 
     COPY: "copy.lua";
     KEEP: "keep.lua";

@@ -71,8 +71,28 @@ async fn changes_are_unknown_after_announcements_are_lost() {
     redis.resume_with(&["--appendonly", "no"]);
     while one.changes().await.is_err() {}
     wait_until("it is announced", || {
-        redis.cli(&["zrange", "swarm:changes", "0", "-1"]).contains("bolt")
+        redis.cli(&["xrevrange", "swarm:changes", "+", "-", "count", "1"]).contains("bolt")
     });
+}
+
+/// The new primary lacks announcements that were read, and gets others.
+#[tokio::test]
+async fn changes_are_unknown_after_a_failover_however_many_follow() {
+    let redis = Server::start(&["--appendonly", "no"]);
+    let [one, other] = [open(&redis).await, open(&redis).await];
+    change(&one, "acme").await;
+    changed(&other).await;
+    redis.cli(&["copy", "swarm:changes", "received"]);
+    change(&one, "bolt").await;
+    assert_eq!(changed(&other).await, heard(&["bolt"]));
+
+    redis.cli(&["rename", "received", "swarm:changes"]);
+    for tenant in ["acme", "bolt", "crow"] {
+        change(&one, tenant).await;
+    }
+    assert_eq!(changed(&other).await, None);
+    change(&one, "dove").await;
+    assert_eq!(changed(&other).await, heard(&["dove"]));
 }
 
 async fn open(redis: &Server) -> RedisStore {

@@ -116,7 +116,7 @@ async fn memory_limits_are_80_and_95_per_cent() {
 async fn unreadable_settings_are_accepted_unless_strict() {
     let server = Server::start(&[]);
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
-    let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
+    let data = ["+@hash", "+@list", "+@sortedset", "+@stream", "+@string"];
     let rest = ["+evalsha", "+script|load", "+time", "+ping"];
     assert_eq!(server.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
     let url = server.url().replace("://", "://swarm:secret@");

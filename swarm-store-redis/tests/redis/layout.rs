@@ -17,7 +17,7 @@ const SERVER_MARK: &str = "swarm:layout";
 /// The marks of other layouts, and how a refusal names them: one of a newer and one of an older program, and those of programs
 /// before the first release.
 const OTHERS: [(&str, &str); 4] = [
-    ("v5", "5"),
+    ("v6", "6"),
     ("v1", "1"),
     ("8", "8 of a program before the first release"),
     ("1", "1 of a program before the first release"),
@@ -30,12 +30,12 @@ async fn tenant_is_marked_by_its_first_write() {
     assert_eq!(open(&store).sessions(&ALL).await.unwrap(), []);
     assert_eq!(server.cli(&["dbsize"]).trim(), "0");
     let session = open(&store).convene(&draft("subject")).await.unwrap();
-    assert_eq!(server.cli(&["mget", MARK, SERVER_MARK]), "v4\nv4\n");
+    assert_eq!(server.cli(&["mget", MARK, SERVER_MARK]), "v5\nv5\n");
 
     let store = open(&RedisStore::connect(&server.url()).await.unwrap());
     assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
     store.convene(&draft("subject")).await.unwrap();
-    assert_eq!(server.cli(&["mget", MARK, SERVER_MARK]), "v4\nv4\n");
+    assert_eq!(server.cli(&["mget", MARK, SERVER_MARK]), "v5\nv5\n");
 }
 
 #[tokio::test]
@@ -71,5 +71,5 @@ async fn tenant_of_another_layout_is_neither_read_nor_written() {
 fn is_refused<T: Debug>(outcome: Result<T>, layout: &str) {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Misconfigured);
-    assert_eq!(error.source().unwrap().to_string(), other_layout(layout, 4));
+    assert_eq!(error.source().unwrap().to_string(), other_layout(layout, 5));
 }

@@ -139,7 +139,7 @@ async fn missing_replicas_are_warned_of() {
 async fn documented_acl_with_wait_suffices() {
     let (primary, _replica) = pair();
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
-    let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
+    let data = ["+@hash", "+@list", "+@sortedset", "+@stream", "+@string"];
     let rest = ["+evalsha", "+script|load", "+time", "+ping", "+wait"];
     assert_eq!(primary.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
     let url = primary.url().replace("://", "://swarm:secret@") + "?wait=1";

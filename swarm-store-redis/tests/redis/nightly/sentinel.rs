@@ -82,7 +82,7 @@ async fn silent_sentinels_are_skipped() {
 async fn credentials_are_sent_to_servers_but_not_to_sentinels() {
     let deployment = Deployment::start();
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
-    let data = ["+@hash", "+@list", "+@sortedset", "+@string"];
+    let data = ["+@hash", "+@list", "+@sortedset", "+@stream", "+@string"];
     let rest = ["+evalsha", "+script|load", "+time", "+ping", "+role"];
     assert_eq!(deployment.primary.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
     let url = deployment.url("").replace("://", "://swarm:secret@");
