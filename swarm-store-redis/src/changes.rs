@@ -62,18 +62,14 @@ impl LastHeard {
     /// Announces the tenants that this process has changed; returns those that were announced since the last call.
     pub(crate) async fn exchange(&self, client: &Client) -> Result<Changes> {
         const OP: &str = "changes";
-        let own = std::mem::take(&mut self.lock().own);
+        let mut announced = Announced { heard: self, own: std::mem::take(&mut self.lock().own) };
         let mut script = ScriptCall::of(&scripts::CHANGES, &[keys::CHANGES]);
         script.arg(&self.lock().last).arg(KEPT);
-        for tenant in &own {
+        for tenant in &announced.own {
             script.arg(tenant.as_str());
         }
-        let answer: Result<Answer> = client.run(OP, &script).await;
-        if answer.is_err() {
-            // The next call announces them.
-            self.lock().own.extend(own);
-        }
-        let (now, last, is_known, others) = answer?;
+        let (now, last, is_known, others): Answer = client.run(OP, &script).await?;
+        announced.own.clear();
         let now = now.parse().ok().and_then(Timestamp::from_millis);
         let now = now.ok_or_else(|| StoreError::corrupt(OP, "odd time"))?;
         // Each is reported once, however often it was announced.
@@ -98,6 +94,18 @@ pub(crate) struct Changing<'a> {
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
         self.heard.lock().own.insert(self.tenant.clone());
+    }
+}
+
+/// Tenants that a call announces. If it fails, or its future is dropped, the next call announces them.
+struct Announced<'a> {
+    heard: &'a LastHeard,
+    own: BTreeSet<TenantId>,
+}
+
+impl Drop for Announced<'_> {
+    fn drop(&mut self) {
+        self.heard.lock().own.append(&mut self.own);
     }
 }
 

@@ -4,10 +4,14 @@
 
 use std::time::Duration;
 
+use swarm_core::store::Filed;
 use swarm_core::{Store, TenantId};
-use swarm_redis_testing::{Server, wait_until};
+use swarm_redis_testing::{Proxy, Server, wait_until};
 use swarm_store_redis::RedisStore;
 use swarm_testing::TestTenant;
+use tokio::time::timeout;
+
+use crate::world::{draft, joined, judged};
 
 async fn two_connected() -> (Server, Vec<Store>) {
     let redis = Server::start(&["--appendonly", "no"]);
@@ -93,6 +97,29 @@ async fn changes_are_unknown_after_a_failover_however_many_follow() {
     assert_eq!(changed(&other).await, None);
     change(&one, "dove").await;
     assert_eq!(changed(&other).await, heard(&["dove"]));
+}
+
+/// Takes are announced only by this call.
+#[tokio::test]
+async fn call_that_is_dropped_leaves_its_announcements_to_the_next() {
+    let redis = Server::start(&["--appendonly", "no"]);
+    let proxy = Proxy::in_front_of(redis.port).await;
+    let one = RedisStore::connect(&proxy.url("redis")).await.unwrap();
+    let other = open(&redis).await;
+    let store = crate::world::open(&one);
+    let author = joined(&store, "ada").await;
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let filing = judged(&store, &author, &session, "nonce").await;
+    changed(&one).await;
+    changed(&other).await;
+
+    assert!(matches!(store.file(&filing).await.unwrap(), Filed::Filed(..)));
+    proxy.mute();
+    timeout(Duration::from_millis(100), one.changes()).await.unwrap_err();
+    // Loses the connection.
+    one.changes().await.unwrap_err();
+    changed(&one).await;
+    assert_eq!(changed(&other).await, heard(&["acme"]));
 }
 
 async fn open(redis: &Server) -> RedisStore {
