@@ -107,12 +107,13 @@ async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Opt
     if wanted == 0 && !strict {
         return Ok(None);
     }
-    let counts = info_values(client, op, "replication", "connected_slaves").await?;
-    if wanted == 0 && counts.iter().any(|count| *count > 0) {
+    let servers = info(client, op, "replication").await?;
+    let counts = servers.iter().filter_map(|server| number(server, "connected_slaves"));
+    if wanted == 0 && counts.clone().any(|count| count > 0) {
         let wrong = "strict: there are replicas, and no commit waits for them: wait is 0";
         return Err(StoreError::misconfigured(op, wrong));
     }
-    let fewest = counts.into_iter().min().filter(|count| *count < wanted);
+    let fewest = counts.min().filter(|count| *count < wanted);
     Ok(fewest.map(|count| {
         format!("no write is acknowledged: each waits for {wanted} replicas, and there are {count}")
     }))
@@ -120,27 +121,23 @@ async fn replicas(client: &Client, op: &'static str, strict: bool) -> Result<Opt
 
 /// The memory use of the fullest server, in per cent of its limit; 0 without a limit.
 async fn memory_used(client: &Client, op: &'static str) -> Result<u64> {
-    let used = info_values(client, op, "memory", "used_memory").await?;
-    let limits = info_values(client, op, "memory", "maxmemory").await?;
-    let limited = used.into_iter().zip(limits).filter(|(_, limit)| *limit > 0);
-    let shares = limited.map(|(used, limit)| used.saturating_mul(100) / limit);
-    Ok(shares.max().unwrap_or(0))
+    let share = |memory: &String| {
+        let limit = number(memory, "maxmemory").filter(|limit| *limit > 0)?;
+        Some(number(memory, "used_memory")?.saturating_mul(100) / limit)
+    };
+    Ok(info(client, op, "memory").await?.iter().filter_map(share).max().unwrap_or(0))
 }
 
-/// The value of this line in a section of `INFO`, from each server that reports it.
-async fn info_values(
-    client: &Client,
-    op: &'static str,
-    section: &str,
-    name: &str,
-) -> Result<Vec<u64>> {
+/// A section of `INFO` of each server; none if one refuses the command.
+async fn info(client: &Client, op: &'static str, section: &str) -> Result<Vec<String>> {
     let command: Cmd = redis::cmd("INFO").arg(section).to_owned();
-    let answers: Vec<String> = ask(client, op, &command).await?.unwrap_or_default();
-    let number = |answer: &String| {
-        let number = answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        number.trim().parse().ok()
-    };
-    Ok(answers.iter().filter_map(number).collect())
+    Ok(ask(client, op, &command).await?.unwrap_or_default())
+}
+
+/// The number in this line of a section of `INFO`.
+fn number(section: &str, name: &str) -> Option<u64> {
+    let number = section.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    number.trim().parse().ok()
 }
 
 /// The answers of all servers; `None` if one refuses the command.
