@@ -96,7 +96,7 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, settings: Arc<Setti
                 if settings.is_mute(number) {
                     continue;
                 }
-                let script = asked.windows(7).any(|window| window == b"EVALSHA");
+                let script = asked.windows(4).any(|window| window == b"EVAL");
                 let script = script && !take_one(&settings.spared);
                 if script && take_one(&settings.lost_calls) {
                     return;

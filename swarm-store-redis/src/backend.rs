@@ -16,7 +16,7 @@ use crate::connection::options::Options;
 use crate::loading::Loading;
 use crate::snapshot::Copies;
 use crate::tenant::OpenTenants;
-use crate::{health, layout, scripts};
+use crate::{health, layout};
 
 /// The [port of backends](swarm_core::store::backend) in Redis, for any tables.
 pub struct RedisBackend {
@@ -42,7 +42,6 @@ impl RedisBackend {
                 tracing::warn!("{warning}");
             }
             layout::check_server("connect", &client).await?;
-            client.load("connect", scripts::TEXTS).await?;
             let tenants = OpenTenants::new("connect", client, tables)?;
             Ok(Self { tenants, strict: options.strict })
         })

@@ -1,11 +1,23 @@
-//! A call of a script, encoded directly into the command that is sent.
+//! Scripts, and calls of them, encoded directly into the command that is sent.
 
-use redis::aio::ConnectionLike;
-use redis::{Cmd, RedisResult, Script, ToRedisArgs};
+use redis::{Arg, Cmd, ToRedisArgs};
 
 /// The size of the arguments from which a call is long, in bytes: more than that of the takes that are usually filed
 /// together.
 pub(crate) const LONG: usize = 256 << 10;
+
+/// A script. A server that has run it knows it by the SHA-1 of its text.
+pub(crate) struct Script {
+    text: String,
+    sha1: String,
+}
+
+impl Script {
+    pub(crate) fn new(text: String) -> Self {
+        let sha1 = sha1_smol::Sha1::from(&text).digest().to_string();
+        Self { text, sha1 }
+    }
+}
 
 /// A call of a script. `redis::ScriptInvocation` would allocate each key and argument first.
 pub(crate) struct ScriptCall<'a> {
@@ -18,7 +30,7 @@ impl<'a> ScriptCall<'a> {
     pub(crate) fn of(script: &'a Script, keys: &[impl ToRedisArgs]) -> Self {
         // Enough for most calls, filing a take included.
         let mut command = Cmd::with_capacity(24, 4096);
-        command.arg("EVALSHA").arg(script.get_hash()).arg(keys.len()).arg(keys);
+        command.arg("EVALSHA").arg(&script.sha1).arg(keys.len()).arg(keys);
         Self { script, command }
     }
 
@@ -32,17 +44,25 @@ impl<'a> ScriptCall<'a> {
         &self.command
     }
 
-    /// Whether its arguments are so long that other calls should not wait until they are sent.
-    pub(crate) fn is_long(&self) -> bool {
-        let size = |arg: redis::Arg<&[u8]>| match arg {
-            redis::Arg::Simple(bytes) => bytes.len(),
-            _ => 0,
-        };
-        self.command.args_iter().map(size).sum::<usize>() >= LONG
+    /// The same with the text of the script, for a server that does not know it.
+    pub(crate) fn command_with_text(&self) -> Cmd {
+        let mut command = redis::cmd("EVAL");
+        command.arg(&self.script.text);
+        for arg in self.arguments().skip(2) {
+            command.arg(arg);
+        }
+        command
     }
 
-    /// Loads the script into the server.
-    pub(crate) async fn load(&self, connection: &mut impl ConnectionLike) -> RedisResult<()> {
-        self.script.load_async(connection).await.map(drop)
+    /// Whether its arguments are so long that other calls should not wait until they are sent.
+    pub(crate) fn is_long(&self) -> bool {
+        self.arguments().map(<[u8]>::len).sum::<usize>() >= LONG
+    }
+
+    fn arguments(&self) -> impl Iterator<Item = &[u8]> {
+        self.command.args_iter().map(|arg| match arg {
+            Arg::Simple(bytes) => bytes,
+            _ => &[],
+        })
     }
 }

@@ -158,7 +158,6 @@ impl Tenant {
         fields.pass(&mut script);
         arguments.pass(&mut script);
         let reads = async {
-            self.client.prepare(op, compiled).await?;
             for _ in 0..MAX_READS {
                 let reply: Reply = match encoded.is_large {
                     true => self.client.run_bulk(op, &script).await?,
@@ -284,7 +283,6 @@ impl Tenant {
         let op = batch.first().map_or("commit", |waiting| waiting.op);
         self.mark(op).await?;
         let Some(first) = batch.first() else { return Ok(Vec::new()) };
-        self.client.prepare(op, &first.encoded.call.compiled).await?;
         let mut names = keys.declared(keys, first.encoded.call.compiled.is_transient_used);
         for Waiting { encoded, .. } in batch {
             names.extend(encoded.attempt.clone());

@@ -1,7 +1,6 @@
 //! The client that the store calls Redis through. Every call has a timeout.
 
 use std::future::Future;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryFutureExt as _};
@@ -15,7 +14,6 @@ use super::failure::store_error;
 use super::replicated::ReplicatedCommits;
 use super::{Address, Connection};
 use crate::keys::Keys;
-use crate::script::Compiled;
 use crate::script_call::ScriptCall;
 
 /// The timeout of a call, including any retry.
@@ -44,29 +42,6 @@ impl Client {
     /// The number of replicas that must have a commit before it is acknowledged.
     pub(crate) fn replicas(&self) -> u8 {
         self.replicated.as_ref().map_or(0, ReplicatedCommits::replicas)
-    }
-
-    /// Loads these scripts into all servers, so that no first call has to be sent twice.
-    pub(crate) async fn load(&self, op: &'static str, scripts: &[&str]) -> Result<()> {
-        for script in scripts {
-            let load = redis::cmd("SCRIPT").arg("LOAD").arg(*script).to_owned();
-            self.ask_all::<String>(op, &load).await?;
-        }
-        Ok(())
-    }
-
-    /// Loads the script for a shape before its first call. The call loads it where a server of a cluster did not answer.
-    pub(crate) async fn prepare(&self, op: &'static str, compiled: &Compiled) -> Result<()> {
-        if compiled.is_loaded.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let load = redis::cmd("SCRIPT").arg("LOAD").arg(&compiled.text).to_owned();
-        let loaded = self.ask_all::<String>(op, &load).await;
-        if self.address.is_one_server() {
-            loaded?;
-        }
-        compiled.is_loaded.store(true, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Runs a script that writes, for the tenant of these keys. When the connection is lost it is

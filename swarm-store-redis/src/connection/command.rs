@@ -24,8 +24,7 @@ impl Command<'_> {
             Self::Plain(cmd) => cmd.query_async(connection).await,
             Self::Script(script) => match script.command().query_async(connection).await {
                 Err(error) if is_unknown_script(&error) => {
-                    script.load(connection).await?;
-                    script.command().query_async(connection).await
+                    script.command_with_text().query_async(connection).await
                 }
                 answer => answer,
             },
@@ -52,10 +51,10 @@ impl ReplicatedScript<'_> {
         &self,
         connection: &mut impl ConnectionLike,
     ) -> RedisResult<T> {
-        let pipeline = self.pipeline();
+        let pipeline = self.pipeline(self.script.command().clone());
         let answer: RedisResult<(T, u8)> = match pipeline.query_async(connection).await {
             Err(error) if is_unknown_script(&error) => {
-                self.script.load(connection).await?;
+                let pipeline = self.pipeline(self.script.command_with_text());
                 pipeline.query_async(connection).await
             }
             answer => answer,
@@ -69,9 +68,9 @@ impl ReplicatedScript<'_> {
     /// `WAIT` waits for the last write of its own connection. A script whose attempt was already
     /// committed over another connection writes nothing; therefore the pipeline always writes a key
     /// after it.
-    fn pipeline(&self) -> Pipeline {
+    fn pipeline(&self, script: Cmd) -> Pipeline {
         let mut pipeline = redis::pipe();
-        pipeline.add_command(self.script.command().clone());
+        pipeline.add_command(script);
         pipeline.cmd("SET").arg(self.fence).arg("").ignore();
         pipeline.cmd("WAIT").arg(self.replicas).arg(REPLICATION_TIMEOUT);
         pipeline

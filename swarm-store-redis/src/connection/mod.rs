@@ -43,10 +43,6 @@ impl Address {
         }
         Ok(Self(Servers::One(Box::new(Target::parse(url)?))))
     }
-
-    fn is_one_server(&self) -> bool {
-        matches!(self.0, Servers::One(_))
-    }
 }
 
 /// A connection to one server, or to each server of a cluster.

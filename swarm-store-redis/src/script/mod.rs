@@ -12,14 +12,13 @@ mod read;
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use redis::Script;
 use swarm_core::store::backend::shape::Place;
 use swarm_core::store::backend::{Index, Table};
 
 use crate::schema::code;
+use crate::script_call::Script;
 use crate::value::DIGEST;
 
 pub(crate) use commit::{CommitShape, PartKind};
@@ -35,9 +34,6 @@ pub(crate) const LASTING: usize = 4;
 /// A script, and what it is called with.
 pub(crate) struct Compiled {
     pub(crate) script: Script,
-    pub(crate) text: String,
-    /// Whether the script was loaded into the servers. If so, its first call need not be sent twice.
-    pub(crate) is_loaded: AtomicBool,
     /// The fields of the hash that it reads first, for each transaction.
     pub(crate) fields: Vec<Argument>,
     /// The other arguments, for each transaction.
@@ -316,9 +312,8 @@ impl Emitter {
     /// Returns the script with a beginning and a body, with the functions that it calls between them.
     fn compiled(self, beginning: &str, body: &str, takes_several: bool) -> Compiled {
         let Self { fields, arguments, is_transient_used, .. } = self;
-        let text = text(beginning, body);
-        let (script, is_loaded) = (Script::new(&text), AtomicBool::new(false));
-        Compiled { script, text, is_loaded, fields, arguments, takes_several, is_transient_used }
+        let script = Script::new(text(beginning, body));
+        Compiled { script, fields, arguments, takes_several, is_transient_used }
     }
 }
 

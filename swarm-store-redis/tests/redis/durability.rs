@@ -117,7 +117,7 @@ async fn unreadable_settings_are_accepted_unless_strict() {
     let server = Server::start(&[]);
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
     let data = ["+@hash", "+@list", "+@sortedset", "+@stream", "+@string"];
-    let rest = ["+evalsha", "+script|load", "+time", "+ping"];
+    let rest = ["+eval", "+evalsha", "+time", "+ping"];
     assert_eq!(server.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
     let url = server.url().replace("://", "://swarm:secret@");
     let silent = RedisStore::connect(&url).await.unwrap();

@@ -32,17 +32,18 @@ async fn attempt_outcomes_expire_after_ten_minutes() {
     assert!((9 * 60_000..=10 * 60_000).contains(&kept), "{kept} ms");
 }
 
-/// So no first call has to be sent twice.
 #[tokio::test]
-async fn connect_loads_all_scripts() {
-    let server = Server::start(&[]);
-    walk(&RedisStore::connect(&server.url()).await.unwrap(), || ()).await;
-    let errors = server.cli(&["info", "errorstats"]);
-    assert!(!errors.contains("NOSCRIPT"), "{errors}");
+async fn text_of_a_script_is_sent_once() {
+    let (server, store) = serve(&[]).await;
+    let other = open(&RedisStore::connect(&server.url()).await.unwrap());
+    for store in [&store, &other, &store] {
+        store.now().await.unwrap();
+        assert_eq!(server.calls("eval"), 1);
+    }
 }
 
 #[tokio::test]
-async fn scripts_are_reloaded_after_a_flush() {
+async fn scripts_are_sent_again_after_a_flush() {
     let server = Server::start(&[]);
     let store = RedisStore::connect(&server.url()).await.unwrap();
     walk(&store, || drop(server.cli(&["script", "flush"]))).await;

@@ -150,8 +150,7 @@ async fn nothing_stays_of_a_commit_without_the_rights() {
     let server = Server::start(&[]);
     let direct = tenant(&server.url()).await;
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
-    let data =
-        ["+@hash", "+@list", "+@sortedset", "+@stream", "+@string", "+evalsha", "+script|load"];
+    let data = ["+@hash", "+@list", "+@sortedset", "+@stream", "+@string", "+eval", "+evalsha"];
     let rest = ["+time", "+ping", "+pexpire", "+persist", "+rename", "+unlink"];
     server.cli(&[&user[..], &data, &rest].concat());
     let limited = tenant(&server.url().replace("://", "://swarm:secret@")).await;

@@ -39,8 +39,8 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-store-redis/src",
         &[
-            "schema script_call scripts tls value",
-            "script",
+            "schema script_call tls value",
+            "script scripts",
             "keys",
             "connection encode",
             "decode",

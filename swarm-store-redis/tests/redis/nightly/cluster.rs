@@ -10,14 +10,34 @@ use swarm_store_redis::RedisStore;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use crate::world::{BOUND, committee, draft, joined, judged, nonces, open, put, recovered, walk};
+use crate::world::{
+    ALL, BOUND, committee, draft, joined, judged, nonces, open, put, recovered, walk,
+};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scripts_are_reloaded_after_a_flush_on_a_cluster() {
+async fn scripts_are_sent_again_after_a_flush_on_a_cluster() {
     let cluster = Cluster::start();
     let store = RedisStore::connect(&cluster.url()).await.unwrap();
     let forget = || cluster.nodes.iter().for_each(|node| drop(node.cli(&["script", "flush"])));
     walk(&store, forget).await;
+}
+
+/// Also by shapes that its own node has not run yet.
+#[tokio::test(flavor = "multi_thread")]
+async fn tenant_is_served_while_another_node_does_not_answer() {
+    let cluster = Cluster::start();
+    for node in &cluster.nodes {
+        node.cli(&["config", "set", "cluster-require-full-coverage", "no"]);
+    }
+    let store = open(&RedisStore::connect(&cluster.url()).await.unwrap());
+    let session = store.convene(&draft("subject")).await.unwrap();
+    let slot = cluster.nodes[0].cli(&["cluster", "keyslot", "{acme}"]);
+    let holds = |node: &Server| node.cli(&["cluster", "countkeysinslot", slot.trim()]) != "0\n";
+    let own = cluster.nodes.iter().position(holds).unwrap();
+    cluster.nodes[(own + 1) % 3].signal("STOP");
+    cluster.nodes[own].cli(&["script", "flush"]);
+    assert_eq!(store.sessions(&ALL).await.unwrap(), [session]);
+    cluster.nodes[(own + 1) % 3].signal("CONT");
 }
 
 #[tokio::test(flavor = "multi_thread")]

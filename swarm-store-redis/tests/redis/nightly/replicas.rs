@@ -116,7 +116,7 @@ async fn reads_do_not_wait_for_commits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scripts_are_reloaded_after_a_flush_for_commits_that_wait() {
+async fn scripts_are_sent_again_after_a_flush_for_commits_that_wait() {
     let (primary, _replica) = pair();
     let store = RedisStore::connect(&format!("{}?wait=1", primary.url())).await.unwrap();
     walk(&store, || drop(primary.cli(&["script", "flush"]))).await;
@@ -140,7 +140,7 @@ async fn documented_acl_with_wait_suffices() {
     let (primary, _replica) = pair();
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
     let data = ["+@hash", "+@list", "+@sortedset", "+@stream", "+@string"];
-    let rest = ["+evalsha", "+script|load", "+time", "+ping", "+wait"];
+    let rest = ["+eval", "+evalsha", "+time", "+ping", "+wait"];
     assert_eq!(primary.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
     let url = primary.url().replace("://", "://swarm:secret@") + "?wait=1";
     let store = RedisStore::connect(&url).await.unwrap();
@@ -148,7 +148,7 @@ async fn documented_acl_with_wait_suffices() {
     walk(&store, || ()).await;
 }
 
-/// The cluster client finds the primary of the tenant, and loads the scripts there.
+/// The cluster client finds the primary of the tenant, and sends the scripts there.
 #[cfg(feature = "cluster")]
 #[tokio::test(flavor = "multi_thread")]
 async fn commits_to_a_cluster_wait_for_the_replica_of_their_slot() {

@@ -83,7 +83,7 @@ async fn credentials_are_sent_to_servers_but_not_to_sentinels() {
     let deployment = Deployment::start();
     let user = ["acl", "setuser", "swarm", "on", ">secret", "~swarm:*", "-@all"];
     let data = ["+@hash", "+@list", "+@sortedset", "+@stream", "+@string"];
-    let rest = ["+evalsha", "+script|load", "+time", "+ping", "+role"];
+    let rest = ["+eval", "+evalsha", "+time", "+ping", "+role"];
     assert_eq!(deployment.primary.cli(&[&user[..], &data, &rest].concat()).trim(), "OK");
     let url = deployment.url("").replace("://", "://swarm:secret@");
     let store = RedisStore::connect(&url).await.unwrap();
