@@ -251,7 +251,7 @@ impl Tenant {
     ) -> Result<Reply> {
         let waiting = Waiting { op, encoded };
         if transaction.kind == Kind::Aside {
-            return self.commit_alone(&waiting, false).await;
+            return self.commit_alone(&waiting).await;
         }
         let _changing = self.heard.changing(&self.id);
         if transaction.repetition.is_some() {
@@ -260,25 +260,24 @@ impl Tenant {
         }
         self.mark(op).await?;
         let announced = changes::announce(&self.client, &self.id);
-        let committed = self.commit_alone(&waiting, true);
+        let committed = self.commit_alone(&waiting);
         // If the announcement fails, the next call of `changes` makes it.
         let (_announced, committed) = tokio::join!(biased; announced, committed);
         committed
     }
 
-    async fn commit_alone(&self, waiting: &Waiting, waits: bool) -> Result<Reply> {
-        let mut outcomes = self.commit_together(&[waiting], &self.keys, None, waits).await?;
+    async fn commit_alone(&self, waiting: &Waiting) -> Result<Reply> {
+        let mut outcomes = self.commit_together(&[waiting], &self.keys, None).await?;
         outcomes.pop().unwrap_or_else(|| Err(StoreError::corrupt(waiting.op, "no outcome")))
     }
 
-    /// Sends transactions in one call; returns their outcomes. What they write expires if a time to live is given. With
-    /// `waits`, replicas have it when this returns, if commits wait for them.
+    /// Sends transactions in one call; returns their outcomes. What they write expires if a time to live is given. Otherwise
+    /// replicas have it when this returns, if commits wait for them.
     async fn commit_together(
         &self,
         batch: &[&Waiting],
         keys: &Keys,
         ttl: Option<u64>,
-        waits: bool,
     ) -> Result<Vec<Result<Reply>>> {
         let op = batch.first().map_or("commit", |waiting| waiting.op);
         self.mark(op).await?;
@@ -295,9 +294,9 @@ impl Tenant {
         if let Some(ttl) = ttl {
             script.arg(ttl);
         }
-        let outcomes: Vec<Reply> = match waits {
-            true => self.client.commit(op, &script, &self.keys).await?,
-            false => self.client.run(op, &script).await?,
+        let outcomes: Vec<Reply> = match ttl {
+            Some(_) => self.client.run(op, &script).await?,
+            None => self.client.commit(op, &script, &self.keys).await?,
         };
         if outcomes.len() != batch.len() {
             return Err(StoreError::corrupt(op, "another number of outcomes"));
@@ -337,7 +336,7 @@ impl Tenant {
         let long_parts = encoded.long_parts.iter().map(|part| part.key.clone()).collect();
         self.stage(op, &encoded.long_parts).await?;
         let waiting = Waiting { op, encoded };
-        let outcomes = self.commit_together(&[&waiting], keys, Some(ttl), false).await?;
+        let outcomes = self.commit_together(&[&waiting], keys, Some(ttl)).await?;
         let outcome = outcomes.into_iter().next();
         let outcome = outcome.unwrap_or_else(|| Err(StoreError::corrupt(op, "no outcome")))?;
         match is_missing(&outcome) {
@@ -387,7 +386,7 @@ impl BatchCommit for Tenant {
     }
 
     async fn commit_batch(&self, batch: &[&Waiting]) -> Result<Vec<Result<Reply>>> {
-        self.commit_together(batch, &self.keys, None, true).await
+        self.commit_together(batch, &self.keys, None).await
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use swarm_core::Session;
-use swarm_core::domain::{Day, Message};
+use swarm_core::domain::{Day, Message, OperatorAct};
 use swarm_core::rules::{Filing, Refusal};
 use swarm_core::store::{
     CommitteeFiled, Filed, MemberSaved, MessageChange, MessageQuery, Records, Result,
@@ -54,6 +54,7 @@ async fn commits_fail_while_the_replica_is_down() {
         opens: false,
     };
     let (eve, other) = (Author::named("eve").creation(), draft("other"));
+    let act = OperatorAct::unnamed("act");
 
     let committee_store = committee::open(&store);
     committee::convened(&committee_store, &["ada"]).await;
@@ -69,6 +70,7 @@ async fn commits_fail_while_the_replica_is_down() {
         is_unknown(waiting.save_member(&eve)),
         is_unknown(waiting.save_message(&mailed)),
         is_unknown(waiting.save_session(&amended)),
+        is_unknown(waiting.record_act(&act, None)),
         is_unknown(committee_store.file_committee(&submission)),
         is_unknown(committee_store.save_committee_member(&seated)),
         is_unknown(committee_store.save_committee_day(&opened)),
