@@ -14,8 +14,7 @@ use crate::keys::{Keys, SERVER_LAYOUT};
 /// The number of the layout that this program reads and writes.
 const LAYOUT: u32 = 5;
 
-/// What precedes the number in a mark. Marks from before the first release are numbers without it, from 1 as well: so no
-/// program takes records of the other kind for its own.
+/// What precedes the number in a mark.
 const PREFIX: char = 'v';
 
 /// How far the layout of one tenant was verified by this process.
@@ -71,14 +70,9 @@ async fn mark(op: &'static str, client: &Client, key: &str) -> Result<()> {
 async fn is_marked(op: &'static str, client: &Client, key: &str) -> Result<bool> {
     let get = redis::cmd("GET").arg(key).to_owned();
     let Some(mark) = client.query::<Option<String>>(op, &get).await? else { return Ok(false) };
-    let released = mark.strip_prefix(PREFIX);
-    let found = match (released.unwrap_or(&mark).parse::<u32>(), released) {
-        (Ok(LAYOUT), Some(_)) => return Ok(true),
-        (Ok(other), Some(_)) => other.to_string(),
-        (Ok(other), None) => format!("{other} of a program before the first release"),
-        (Err(_), _) => {
-            return Err(StoreError::corrupt(op, format!("{key} is no mark of a layout")));
-        }
-    };
-    Err(StoreError::misconfigured(op, other_layout(found, LAYOUT)))
+    match mark.strip_prefix(PREFIX).and_then(|number| number.parse::<u32>().ok()) {
+        Some(LAYOUT) => Ok(true),
+        Some(other) => Err(StoreError::misconfigured(op, other_layout(other, LAYOUT))),
+        None => Err(StoreError::corrupt(op, format!("{key} is no mark of a layout"))),
+    }
 }
