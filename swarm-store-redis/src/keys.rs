@@ -70,29 +70,27 @@ impl Keys {
         [&self.prefix, "attempt:", &hex(&commit.0)].concat()
     }
 
+    /// The layout of the tenant.
+    pub(crate) fn layout(&self) -> String {
+        self.key("layout")
+    }
+
+    /// The entries of the log, in order.
+    pub(crate) fn log(&self) -> String {
+        self.key("log")
+    }
+
+    /// Whether the copies of a dump, or what was loaded, are there.
+    pub(crate) fn marker(&self) -> String {
+        self.key("marker")
+    }
+
+    /// Written after each commit that waits for replicas; its value has no meaning.
+    pub(crate) fn fence(&self) -> String {
+        self.key("fence")
+    }
+
     fn key(&self, name: &str) -> String {
         [&self.prefix, name].concat()
     }
-}
-
-macro_rules! keys {
-    ($($(#[$doc:meta])* $name:ident: $key:literal;)*) => {
-        impl Keys {$(
-            $(#[$doc])*
-            pub(crate) fn $name(&self) -> String {
-                self.key($key)
-            }
-        )*}
-    };
-}
-
-keys! {
-    /// The layout of the tenant.
-    layout: "layout";
-    /// The entries of the log, in order.
-    log: "log";
-    /// Whether the copies of a dump, or what was loaded, are there.
-    marker: "marker";
-    /// Written after each commit that waits for replicas; its value has no meaning.
-    fence: "fence";
 }

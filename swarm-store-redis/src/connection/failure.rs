@@ -8,14 +8,9 @@ pub(super) fn store_error(op: &'static str, error: RedisError) -> StoreError {
     // The error of a script contains a code that the script raised, or that of the command it
     // called.
     let said = error.to_string();
-    match () {
-        () if said.contains("BEHIND ") => StoreError::clock_behind(op),
-        () if said.contains("BACK ") => StoreError::went_back(op),
-        () if said.contains("LATER ") => StoreError::contended(op, "another log has begun"),
-        () if said.contains("CORRUPT ") || said.contains("WRONGTYPE") => {
-            StoreError::corrupt(op, error)
-        }
-        () => StoreError::unavailable(op, error),
+    match said.contains("CORRUPT ") || said.contains("WRONGTYPE") {
+        true => StoreError::corrupt(op, error),
+        false => StoreError::unavailable(op, error),
     }
 }
 
