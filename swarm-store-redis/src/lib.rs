@@ -81,8 +81,8 @@ impl RedisStore {
     /// Options may follow, `?strict=true&wait=1`:
     ///
     /// - `strict=true` refuses servers that may lose acknowledged records: those that are not set to
-    ///   `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite no`, and those that do
-    ///   not report these settings (default `false`: logs a warning);
+    ///   `appendonly yes`, `appendfsync always`, `no-appendfsync-on-rewrite no` and `aof-load-truncated no`, and those that do
+    ///   not report these settings (default `false`: logs a warning). It also refuses replicas that no commit waits for;
     /// - `wait=N` acknowledges a commit once N replicas have it (0 to 255, default 0). When they do not
     ///   within two seconds (four for a take that was sent in a batch), the outcome is unknown.
     ///

@@ -956,7 +956,8 @@ fn sequence_names(shape: &TransactionShape) -> Vec<&'static str> {
     once
 }
 
-/// The end of the log as it is stored: its number, its size, and the time and the commit of its last entry.
+/// The time of a commit as a value, which is made once; and the end of the log as it is stored: its number, its size, and the time
+/// and the commit of its last entry.
 const COMMITTING: &str = "\
 local dated_at, date
 local function value_at(at)
