@@ -8,7 +8,7 @@ use swarm_core::StoreError;
 use swarm_core::store::backend::shape::{
     AppendShape, CheckShape, Place, RangeShape, TransactionShape, WriteShape,
 };
-use swarm_core::store::backend::{Kind, Operation, Table};
+use swarm_core::store::backend::{Index, Kind, Operation, Table};
 use swarm_core::store::{CLOCK_TOLERANCE_MILLIS, Result};
 
 use super::range::{Found, length_of};
@@ -197,12 +197,11 @@ impl Compiler<'_> {
                 "for place = 1, A[1] * {each} do D.rows[A[1 + place]] = found[{known} + place] end\n"
             ));
         }
-        for (place, name) in names.iter().enumerate() {
+        for place in 0..names.len() {
             text.push_str(&format!(
                 "local sequence_{place} = tonumber(found[{}] or 0) or corrupt('a sequence is none')\nlocal is_changed_{place} = false\n",
                 place + 2
             ));
-            let _ = name;
         }
         let mut write = String::new();
         if !commit.shape.entries.is_empty() || is_load {
@@ -635,13 +634,8 @@ impl Compiler<'_> {
                 let indexes = table.indexes.iter().filter(|index| index.columns.contains(at));
                 for index in indexes {
                     let entry = self.emitter.entry_function(table, index);
-                    let moved = self.moved(
-                        table,
-                        index.name,
-                        &format!("{entry}(k, new)"),
-                        &format!("{entry}(k, r)"),
-                    );
-                    each.push_str(&moved);
+                    let (new, before) = (format!("{entry}(k, new)"), format!("{entry}(k, r)"));
+                    each.push_str(&self.moved(table, index, &new, &before));
                 }
                 each.push_str(&format!("put({part}, {} .. k, new)\n", literal(&code(table.name))));
                 self.rows(range, is_fresh, &each)?
@@ -657,8 +651,8 @@ impl Compiler<'_> {
                 }
                 for index in table.indexes {
                     let entry = self.emitter.entry_function(table, index);
-                    let moved = self.moved(table, index.name, "false", &format!("{entry}(k, r)"));
-                    each.push_str(&moved);
+                    let before = format!("{entry}(k, r)");
+                    each.push_str(&self.moved(table, index, "false", &before));
                 }
                 if !table.parts.is_empty() {
                     self.uses.writes_parts = true;
@@ -711,18 +705,16 @@ impl Compiler<'_> {
     }
 
     /// Moves the entry of a record in an index.
-    fn moved(&mut self, table: &Table, index: &str, new: &str, before: &str) -> String {
+    fn moved(&mut self, table: &Table, index: &Index, new: &str, before: &str) -> String {
         let part = self.emitter.part(table);
-        let is_kept_in_order =
-            table.indexes.iter().any(|known| known.name == index && !is_looked_up(known));
-        let (add, remove) = match is_kept_in_order {
-            true => {
+        let (add, remove) = match is_looked_up(index) {
+            true => (format!("put({part}, new, k)"), format!("put({part}, before, false)")),
+            false => {
                 self.writes_order(table);
                 self.uses.removes_order = true;
                 let add = format!("call('ZADD', {part}.order, '0', new)");
                 (add, format!("call('ZREM', {part}.order, before)"))
             }
-            false => (format!("put({part}, new, k)"), format!("put({part}, before, false)")),
         };
         format!(
             "do\nlocal new, before = {new}, {before}\nif new ~= before then\nif new then {add} end\nif before then {remove} end\nend\nend\n"
@@ -751,21 +743,18 @@ impl Compiler<'_> {
         }
         let mut bits = vec![Bit::bytes(code(index.name))];
         bits.extend(indexed.into_iter().map(Bit::of_commit));
-        {
-            let key = columns.get(..table.key).unwrap_or_default();
-            let length = length_of(key).map(Bit::Known);
-            if !ends_with_key(table, index) {
-                bits.extend(key.iter().map(Bit::of_commit));
+        let key = columns.get(..table.key).unwrap_or_default();
+        if !ends_with_key(table, index) {
+            bits.extend(key.iter().map(Bit::of_commit));
+        }
+        match length_of(key) {
+            Some(length) => bits.push(Bit::Known(length)),
+            // Its key is the last value.
+            None if key.len() == 1 => {
+                bits.pop();
+                bits.push(Bit::Lua("ending".to_owned()));
             }
-            match length {
-                Some(length) => bits.push(length),
-                // Its key is the last value.
-                None if key.len() == 1 => {
-                    bits.pop();
-                    bits.push(Bit::Lua("ending".to_owned()));
-                }
-                None => bits.push(Bit::Lua("struct.pack('>I2', #k)".to_owned())),
-            }
+            None => bits.push(Bit::Lua("struct.pack('>I2', #k)".to_owned())),
         }
         self.emitter.concat(bits)
     }
@@ -895,12 +884,8 @@ impl Compiler<'_> {
         for (place, index) in table.indexes.iter().enumerate() {
             let new = self.entry(table, place, columns);
             let function = self.emitter.entry_function(table, index);
-            let moved = self.moved(
-                table,
-                index.name,
-                &new,
-                &format!("old and {function}(k, old) or false"),
-            );
+            let before = format!("old and {function}(k, old) or false");
+            let moved = self.moved(table, index, &new, &before);
             match is_looked_up(index) {
                 true => looked_up.push_str(&moved),
                 false => change.push_str(&moved),
