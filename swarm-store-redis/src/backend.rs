@@ -85,22 +85,12 @@ impl Backend for RedisBackend {
         Ok(Box::new(Loading::new(self.tenants.clone())))
     }
 
-    /// Looks for the keys of tenants on all servers, and asks which of them have records.
+    /// Looks for the keys of records on all servers.
     async fn tenants(&self) -> Result<Vec<TenantId>> {
-        const OP: Operation = "tenants";
-        let mut found = BTreeSet::new();
-        // A failover may have lost the mark of a new tenant that a process then wrote to.
-        for name in ["layout", "records"] {
-            let keys = self.tenants.client().scan(OP, &format!("swarm:{{*}}:{name}")).await?;
-            found.extend(keys.iter().filter_map(|key| tenant_of(key, name)));
-        }
-        let mut used = Vec::new();
-        for tenant in found {
-            if self.tenants.is_used(OP, &tenant).await? {
-                used.push(tenant);
-            }
-        }
-        Ok(used)
+        let found = self.tenants.client().scan("tenants", "swarm:{*}:records").await?;
+        // A key may be found twice.
+        let found: BTreeSet<_> = found.iter().filter_map(|key| tenant_of(key)).collect();
+        Ok(found.into_iter().collect())
     }
 
     async fn remove(&self, tenant: &TenantId) -> Result<()> {
@@ -125,7 +115,6 @@ impl Backend for RedisBackend {
     }
 }
 
-fn tenant_of(key: &str, name: &str) -> Option<TenantId> {
-    let rest = key.strip_prefix("swarm:{")?.strip_suffix(name)?;
-    TenantId::parse(rest.strip_suffix("}:")?).ok()
+fn tenant_of(records: &str) -> Option<TenantId> {
+    TenantId::parse(records.strip_prefix("swarm:{")?.strip_suffix("}:records")?).ok()
 }

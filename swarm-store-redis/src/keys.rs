@@ -51,7 +51,12 @@ impl Keys {
 
     /// The keys of the records, of their order and of their parts.
     pub(crate) fn lasting(&self) -> [String; 3] {
-        ["records", "order", "parts"].map(|name| self.key(name))
+        [self.records(), self.key("order"), self.key("parts")]
+    }
+
+    /// The records other than transient ones, and the end of the log: it is there if the tenant has any of these.
+    pub(crate) fn records(&self) -> String {
+        self.key("records")
     }
 
     /// A long part, in pieces.

@@ -13,7 +13,7 @@ use crate::changes;
 use crate::keys::Keys;
 use crate::script_call::ScriptCall;
 use crate::scripts;
-use crate::tenant::{OpenTenants, Tenant, guards, new_id};
+use crate::tenant::{OpenTenants, Tenant, new_id};
 
 const OP: Operation = "restore";
 
@@ -65,8 +65,7 @@ impl Load for Loading {
             }
         }
         for (id, staged) in &self.tenants {
-            let guards = guards(&staged.tenant.keys);
-            if !staged.commit(&guards).await? {
+            if !staged.commit().await? {
                 let occupied = id.clone();
                 self.discard().await?;
                 return Ok(Some(occupied));
@@ -102,21 +101,20 @@ impl Staged {
     }
 
     /// Whether the tenant had no records, and has these now.
-    async fn commit(&self, guards: &[String]) -> Result<bool> {
-        let mut names = vec![self.tenant.keys.attempt(new_id(OP)?), self.keys.marker()];
-        names.extend(guards.iter().cloned());
+    async fn commit(&self) -> Result<bool> {
+        let Tenant { keys, .. } = &self.tenant;
+        let mut names = vec![keys.attempt(new_id(OP)?), self.keys.marker(), keys.records()];
         for written in self.written() {
             let name = written.strip_prefix(self.keys.prefix()).unwrap_or_default();
-            let to = [self.tenant.keys.prefix(), name].concat();
+            let to = [keys.prefix(), name].concat();
             names.extend([written, to]);
         }
-        let mut script = ScriptCall::of(&scripts::COMMIT_LOAD, &names);
-        script.arg(guards.len());
+        let script = ScriptCall::of(&scripts::COMMIT_LOAD, &names);
         let _changing = self.tenant.heard.changing(&self.tenant.id);
         // If the announcement fails, the next call of `changes` makes it.
         let _announced = changes::announce(&self.tenant.client, &self.tenant.id).await;
         let client = &self.tenant.client;
-        let outcome: String = client.commit(OP, &script, &self.tenant.keys).await?;
+        let outcome: String = client.commit(OP, &script, keys).await?;
         match outcome.as_str() {
             "loaded" => {
                 self.remove().await?;

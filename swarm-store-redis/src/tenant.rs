@@ -93,12 +93,10 @@ impl OpenTenants {
 
     /// Whether a tenant has records other than transient ones.
     pub(crate) async fn is_used(&self, op: Operation, tenant: &TenantId) -> Result<bool> {
-        let exists = redis::cmd("EXISTS").arg(&guards(&Keys::of(tenant))).to_owned();
-        Ok(self.client.query::<u64>(op, &exists).await? > 0)
+        let exists = redis::cmd("EXISTS").arg(Keys::of(tenant).records()).to_owned();
+        self.client.query(op, &exists).await
     }
-}
 
-impl OpenTenants {
     /// Removes all keys of a tenant but the mark of its layout, which processes that have it open count on.
     pub(crate) async fn remove(&self, tenant: &TenantId) -> Result<()> {
         const OP: Operation = "remove";
@@ -108,7 +106,7 @@ impl OpenTenants {
         let mut names = self.client.scan(OP, &format!("{}*", keys.prefix())).await?;
         names.retain(|name| *name != keys.layout());
         // What lists the tenant goes last, so that a removal that stopped half-way can be repeated.
-        names.sort_by_key(|name| guards(&keys).contains(name));
+        names.sort_by_key(|name| *name == keys.records());
         changes::announce(&self.client, tenant).await?;
         for names in names.chunks(BATCH) {
             let unlink = redis::cmd("UNLINK").arg(names).to_owned();
@@ -117,12 +115,6 @@ impl OpenTenants {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner).remove(tenant);
         Ok(())
     }
-}
-
-/// The keys that exist only if there are records other than transient ones.
-pub(crate) fn guards(keys: &Keys) -> [String; 2] {
-    let [records, ..] = keys.lasting();
-    [records, keys.log()]
 }
 
 /// The records of one tenant.
