@@ -1,11 +1,11 @@
 //! Splits queries and transactions into their shapes, and encodes the arguments of the scripts for these.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use swarm_core::domain::{Digest, hex};
 use swarm_core::store::Result;
-use swarm_core::store::backend::shape::of_queries;
-use swarm_core::store::backend::shape::{Bindings, Place, WriteShape, of_transaction};
+use swarm_core::store::backend::shape::{Bindings, Place, WriteShape, of_queries, of_transaction};
 use swarm_core::store::backend::{
     CommitId, Entry, Head, Item, Kind, Operation, PartSet, Query, Range, Table, Transaction, Value,
     Veil, Write,
@@ -14,10 +14,8 @@ use swarm_core::store::backend::{
 use crate::keys::Keys;
 use crate::schema::{Code, TOPICS, code};
 use crate::script::{Argument, Cache, CommitShape, Compiled, PartKind, Piece, ReadShape};
-use crate::script_call::LONG;
-use crate::script_call::ScriptCall;
+use crate::script_call::{LONG, ScriptCall};
 use crate::value::{self, append, append_digest, append_integer};
-use std::sync::Arc;
 
 /// The size from which a part is not stored with its record, in bytes, so that a query without it reads less.
 const INLINE: usize = 4 << 10;

@@ -173,20 +173,6 @@ impl Emitter {
         self.looked_up(table, bits)
     }
 
-    /// The field of an index that is only looked up, with these values.
-    fn digest(&mut self, index: &Index, values: Vec<Bit>) -> Vec<Bit> {
-        let start = Bit::bytes(code(index.name));
-        let bound = values.iter().map(|bit| match bit {
-            Bit::Known(Piece::Value(value)) => Some(*value),
-            _ => None,
-        });
-        if let Some(bound) = bound.collect() {
-            return vec![start, Bit::Known(Piece::Digest(bound))];
-        }
-        let values = self.concat(values);
-        vec![start, Bit::Lua(format!("sub(redis.sha1hex({values}), 1, {DIGEST})"))]
-    }
-
     /// The same, for a name that is complete.
     fn looked_up(&mut self, table: &Table, bits: Vec<Bit>) -> String {
         let pieces: Option<Vec<_>> = bits.iter().map(Bit::known).collect();
@@ -202,6 +188,20 @@ impl Emitter {
             return self.argument(argument);
         }
         self.concat(bits)
+    }
+
+    /// The field of an index that is only looked up, with these values.
+    fn digest(&mut self, index: &Index, values: Vec<Bit>) -> Vec<Bit> {
+        let start = Bit::bytes(code(index.name));
+        let bound = values.iter().map(|bit| match bit {
+            Bit::Known(Piece::Value(value)) => Some(*value),
+            _ => None,
+        });
+        if let Some(bound) = bound.collect() {
+            return vec![start, Bit::Known(Piece::Digest(bound))];
+        }
+        let values = self.concat(values);
+        vec![start, Bit::Lua(format!("sub(redis.sha1hex({values}), 1, {DIGEST})"))]
     }
 
     /// The expression for pieces one after another. What is known is a single argument.

@@ -277,16 +277,15 @@ impl Found {
         index: Option<&Index>,
     ) -> String {
         let Self { part, table, .. } = self;
-        let How::Between { low, high, .. } = &self.how else {
-            let is_other =
-                if except.is_empty() { "true".to_owned() } else { format!("k ~= {except}") };
-            return self.each(&format!("if {is_other} then {to} = {to} + 1 end\n"), false);
+        let is_other = match except.is_empty() {
+            true => "true".to_owned(),
+            false => format!("k ~= {except}"),
         };
+        let each = format!("if {is_other} then {to} = {to} + 1 end\n");
+        let How::Between { low, high, .. } = &self.how else { return self.each(&each, false) };
         if self.matches.is_some() {
-            let is_other =
-                if except.is_empty() { "true".to_owned() } else { format!("k ~= {except}") };
-            let body = format!("if {is_other} then {to} = {to} + 1 end\n");
-            return self.guarded(&self.scan("-1", false, &format!("function(k, r)\n{body}end")));
+            let count = format!("function(k, r)\n{each}end");
+            return self.guarded(&self.scan("-1", false, &count));
         }
         let mut code = format!("{to} = call('ZLEXCOUNT', {part}.order, {low}, {high})\n");
         if !except.is_empty() {
