@@ -1,8 +1,9 @@
-//! The wait after wrong tokens, counted per client and tenant: the guesses of one client delay no other (API.md, 4.5).
+//! The wait after wrong tokens of operators, counted per client and tenant: the guesses of one client delay no other (API.md, 4.5).
 //!
-//! The console and the APIs share one count, so that none of them is a way around the wait of another. A token that this
-//! client has sent before is no guess: it is checked during a wait too, and it is counted once if it is wrong. So a wait delays
-//! neither those who share an address with a guesser, nor a program that goes on with a token which was replaced.
+//! People may choose such a token, so it may be guessed. Those of members are random, and their routes have no wait. The console and the
+//! API share one count, so that neither is a way around the wait of the other. A token that this client has sent before is no guess: it
+//! is checked during a wait too, and it is counted once if it is wrong. So a wait delays neither those who share an address with a guesser,
+//! nor a program that goes on with a token which was replaced.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -33,10 +34,8 @@ pub(crate) enum Entrance {
     /// The sign-in of the console, and a form that asks for the token again.
     #[cfg(feature = "pages")]
     Console,
-    /// The API of operators, whose tokens people may choose.
-    OperatorApi,
-    /// The API of members of either interface, whose tokens are random and many behind one address.
-    MemberApi,
+    /// The API.
+    Api,
 }
 
 impl Entrance {
@@ -45,8 +44,7 @@ impl Entrance {
         match self {
             #[cfg(feature = "pages")]
             Self::Console => 0,
-            Self::OperatorApi => 20,
-            Self::MemberApi => 1_000,
+            Self::Api => 20,
         }
     }
 
@@ -55,7 +53,7 @@ impl Entrance {
         match self {
             #[cfg(feature = "pages")]
             Self::Console => (1, 15 * 60),
-            Self::OperatorApi | Self::MemberApi => (5, 60),
+            Self::Api => (5, 60),
         }
     }
 
@@ -86,10 +84,10 @@ struct Failures {
 impl Failures {
     /// When the count is forgotten.
     fn end(self) -> Instant {
-        let waits = [Entrance::OperatorApi, Entrance::MemberApi].map(|it| it.wait(self.count));
+        let wait = Entrance::Api.wait(self.count);
         #[cfg(feature = "pages")]
-        let waits = waits.into_iter().chain([Entrance::Console.wait(self.count)]);
-        self.last + waits.into_iter().max().unwrap_or_default() + MEMORY
+        let wait = wait.max(Entrance::Console.wait(self.count));
+        self.last + wait + MEMORY
     }
 }
 
@@ -142,26 +140,19 @@ impl TokenAttempts {
         Ok(SignInAttempt { attempts: self, asker, token })
     }
 
-    /// Begins an attempt at an API, or returns the wait that is left if this client has not sent the token before.
+    /// Begins an attempt at the API, or returns the wait that is left if this client has not sent the token before.
     pub(crate) fn begin(
         &self,
         asker: Asker<'_>,
-        entrance: Entrance,
         token: &[u8],
         now: Instant,
     ) -> Result<Attempt<'_>, Duration> {
         let (token, asker) = (self.token(asker, token), self.asker(asker));
         let new = (!self.checked().contains(token, now)).then_some(token);
-        match self.wait_left(asker, entrance, now).filter(|_| new.is_some()) {
+        match self.wait_left(asker, Entrance::Api, now).filter(|_| new.is_some()) {
             Some(left) => Err(left),
             None => Ok(Attempt { attempts: self, asker, new }),
         }
-    }
-
-    /// Remembers a token that was given out to this client.
-    pub(crate) fn remember(&self, asker: Asker<'_>, token: &[u8], now: Instant) {
-        let token = self.token(asker, token);
-        self.checked().insert(token, now);
     }
 
     fn wait_left(&self, asker: u64, entrance: Entrance, now: Instant) -> Option<Duration> {
@@ -273,16 +264,15 @@ mod tests {
     fn fail(attempts: &TokenAttempts, asker: Asker<'_>, tokens: std::ops::Range<u32>) {
         let now = Instant::now();
         for token in tokens {
-            attempts
-                .begin(asker, Entrance::MemberApi, &token.to_le_bytes(), now)
-                .unwrap()
-                .fail(now);
+            let known = attempts.failures().get(&attempts.asker(asker)).copied();
+            let now = known.map_or(now, |known| known.last + Entrance::Api.wait(known.count));
+            attempts.begin(asker, &token.to_le_bytes(), now).unwrap().fail(now);
         }
     }
 
-    fn left(attempts: &TokenAttempts, asker: Asker<'_>, entrance: Entrance) -> Option<Duration> {
+    fn left(attempts: &TokenAttempts, asker: Asker<'_>) -> Option<Duration> {
         let last = attempts.failures().values().map(|it| it.last).max().unwrap();
-        attempts.begin(asker, entrance, b"new", last).err()
+        attempts.begin(asker, b"new", last).err()
     }
 
     #[test]
@@ -290,21 +280,16 @@ mod tests {
         let (attempts, tenant) = (TokenAttempts::default(), tenant());
         let asker = Asker { tenant: &tenant, client: 1 };
         fail(&attempts, asker, 0..20);
-        assert_eq!(left(&attempts, asker, Entrance::OperatorApi), None);
+        assert_eq!(left(&attempts, asker), None);
         for (token, wait) in (20..).zip([5, 10, 20, 40, 60, 60]) {
             fail(&attempts, asker, token..token + 1);
-            assert_eq!(left(&attempts, asker, Entrance::OperatorApi), Some(wait * SECOND));
-            assert_eq!(left(&attempts, asker, Entrance::MemberApi), None);
+            assert_eq!(left(&attempts, asker), Some(wait * SECOND));
         }
-        fail(&attempts, asker, 26..1_000);
-        assert_eq!(left(&attempts, asker, Entrance::MemberApi), None);
-        fail(&attempts, asker, 1_000..1_001);
-        assert_eq!(left(&attempts, asker, Entrance::MemberApi), Some(5 * SECOND));
         let other = Asker { tenant: &tenant, client: 2 };
-        assert_eq!(left(&attempts, other, Entrance::OperatorApi), None);
+        assert_eq!(left(&attempts, other), None);
         let tenant = TenantId::parse("bolt").unwrap();
         let elsewhere = Asker { tenant: &tenant, client: 1 };
-        assert_eq!(left(&attempts, elsewhere, Entrance::OperatorApi), None);
+        assert_eq!(left(&attempts, elsewhere), None);
     }
 
     #[test]
@@ -312,22 +297,21 @@ mod tests {
         let (attempts, tenant) = (TokenAttempts::default(), tenant());
         let asker = Asker { tenant: &tenant, client: 1 };
         let now = Instant::now();
-        let begin = |token: &[u8]| attempts.begin(asker, Entrance::OperatorApi, token, now);
+        let begin = |token: &[u8]| attempts.begin(asker, token, now);
         begin(b"right").unwrap().succeed(now);
-        attempts.remember(asker, b"given out", now);
         for _ in 0..100 {
             begin(b"stale").unwrap().fail(now);
         }
-        assert_eq!(left(&attempts, asker, Entrance::OperatorApi), None);
+        assert_eq!(left(&attempts, asker), None);
         fail(&attempts, asker, 0..30);
-        assert!(left(&attempts, asker, Entrance::OperatorApi).is_some());
-        for token in [&b"right"[..], b"given out", b"stale"] {
+        assert!(left(&attempts, asker).is_some());
+        for token in [&b"right"[..], b"stale"] {
             assert!(begin(token).is_ok());
         }
         // Of the same client alone.
         fail(&attempts, Asker { tenant: &tenant, client: 2 }, 0..30);
         let other = Asker { tenant: &tenant, client: 2 };
-        assert!(attempts.begin(other, Entrance::OperatorApi, b"right", now).is_err());
+        assert!(attempts.begin(other, b"right", now).is_err());
     }
 
     #[test]

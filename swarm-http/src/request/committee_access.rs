@@ -1,12 +1,11 @@
 //! What the routes of interface B require: an API key, which has a header of its own, or the token of an operator.
 
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 use swarm_core::proof::ApiKey;
 use swarm_core::wire::Problem;
 
 use super::scheme::{self, Scheme, absence};
 use crate::tenants::{Role, single_header};
-use crate::token_attempts::Entrance;
 
 /// The header with the API key of a committee member.
 const API_KEY: &str = "x-ic-key";
@@ -41,8 +40,6 @@ const MEMBER: Scheme = Scheme {
     name: "committeeMember",
     sent: API_KEY,
     problem: Problem::MissingKey,
-    entrance: Entrance::MemberApi,
-    read: |headers| single_header(headers, API_KEY).map(HeaderValue::as_bytes),
     hint: |headers| {
         let place = "x-ic-key: must be <prefix>_<member_id>_<32 hex>";
         let fault = absence(headers, API_KEY).unwrap_or("has another form");

@@ -14,7 +14,7 @@ use crate::tenants::{
     ADMIN_TOKEN, MemberRequest, Operator, OperatorRequest, Role, ServedTenant, SignOnUnavailable,
     single_header,
 };
-use crate::token_attempts::{Asker, Attempt, Entrance, TokenAttempts};
+use crate::token_attempts::{Asker, Attempt, TokenAttempts};
 
 /// The credential that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +58,6 @@ impl Access {
             Self::Committee(access) => Some(access.scheme()),
         }
     }
-
-    /// The token that a request with these headers sends here, and where it counts if it is wrong. `None` without one: the
-    /// answer is the 401 for a missing one.
-    fn token(self, headers: &HeaderMap) -> Option<(Entrance, &[u8])> {
-        let scheme = self.scheme()?;
-        Some((scheme.entrance, (scheme.read)(headers)?))
-    }
 }
 
 /// A member whom the program around has authenticated, among the extensions of its request.
@@ -95,23 +88,19 @@ pub(crate) async fn admit_member(
     Ok(())
 }
 
-/// Begins an attempt with the token of a request, or refuses it because of earlier wrong ones. `None` without a token.
+/// Begins an attempt with the token of a request of operators, or refuses it because of earlier wrong ones. `None` without a token, and for
+/// other routes.
 pub(crate) fn attempt<'a>(
     attempts: &'a TokenAttempts,
     access: Access,
     headers: &HeaderMap,
     tenant: &TenantId,
 ) -> Result<Option<Attempt<'a>>, ApiError> {
-    let Some((entrance, token)) = access.token(headers) else { return Ok(None) };
-    let asker = Asker::current(tenant);
-    let attempt = match entrance {
-        // The console knows only the hash.
-        Entrance::OperatorApi => {
-            let hash = AdminTokenHash::of(token);
-            attempts.begin(asker, entrance, hash.as_bytes(), Instant::now())
-        }
-        _ => attempts.begin(asker, entrance, token, Instant::now()),
-    };
+    let token = access.role().and_then(|_| single_header(headers, ADMIN_TOKEN));
+    let Some(token) = token else { return Ok(None) };
+    // The console knows only the hash.
+    let hash = AdminTokenHash::of(token.as_bytes());
+    let attempt = attempts.begin(Asker::current(tenant), hash.as_bytes(), Instant::now());
     Ok(Some(attempt.map_err(RequestError::wait)?))
 }
 
@@ -119,9 +108,7 @@ pub(crate) fn attempt<'a>(
 /// the token.
 pub(crate) fn end_attempt(attempt: Attempt<'_>, answer: &Answer) {
     match answer.problem {
-        Some(Problem::UnknownToken | Problem::InvalidKey | Problem::AdminToken) => {
-            attempt.fail(Instant::now());
-        }
+        Some(Problem::AdminToken) => attempt.fail(Instant::now()),
         None => attempt.succeed(Instant::now()),
         // The rules check the token before they look for a record, and before they judge its state.
         Some(_) if matches!(answer.status.as_u16(), 403 | 404 | 409) => {

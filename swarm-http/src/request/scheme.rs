@@ -5,7 +5,6 @@ use http::{HeaderMap, HeaderValue};
 use swarm_core::wire::Problem;
 
 use crate::tenants::{ADMIN_TOKEN, single_header};
-use crate::token_attempts::Entrance;
 
 /// A way in which callers show who they are.
 pub(crate) struct Scheme {
@@ -16,10 +15,6 @@ pub(crate) struct Scheme {
     pub(crate) sent: &'static str,
     /// The error of a request without it.
     pub(crate) problem: Problem,
-    /// Where a wrong one counts.
-    pub(super) entrance: Entrance,
-    /// Reads it.
-    pub(super) read: fn(&HeaderMap) -> Option<&[u8]>,
     /// The hint for a request without it. It quotes nothing, because a token in a wrong form is a secret all the same.
     pub(super) hint: fn(&HeaderMap) -> Option<String>,
 }
@@ -29,8 +24,6 @@ pub(super) const BEARER: Scheme = Scheme {
     name: "member",
     sent: "Authorization: Bearer",
     problem: Problem::MissingBearer,
-    entrance: Entrance::MemberApi,
-    read: bearer,
     hint: |headers| Some(bearer_hint(headers)),
 };
 
@@ -39,8 +32,6 @@ pub(super) const OPERATOR: Scheme = Scheme {
     name: "operator",
     sent: "X-Admin-Token",
     problem: Problem::AdminToken,
-    entrance: Entrance::OperatorApi,
-    read: |headers| single_header(headers, ADMIN_TOKEN).map(HeaderValue::as_bytes),
     hint: |headers| {
         let place = "X-Admin-Token: must be the token of an operator";
         let sent = single_header(headers, ADMIN_TOKEN).map(HeaderValue::as_bytes);

@@ -10,7 +10,6 @@ use swarm_core::wire::Problem::{
     UnknownToken,
 };
 use swarm_core::{MemberId, Refusal, Resource, rules, wire};
-use tokio::time::Instant;
 
 use crate::fairness::ClientShare;
 use crate::request::RequestContext;
@@ -22,7 +21,6 @@ use crate::request::route::{Parameter, Route, Section, Work, cached, post, read,
 use crate::response::{Answer, Reply};
 use crate::schema::HasSchema as _;
 use crate::tenants::Role;
-use crate::token_attempts::Asker;
 
 /// Maximum bodies of an application, a request for a challenge and a token claim, in bytes. Every valid one fits, however
 /// its JSON is escaped: a character takes 12 bytes at most.
@@ -258,8 +256,6 @@ pub(crate) async fn claim(
     let claim = claim.map_err(Refusal::InvalidTokenClaim)?;
     let member_id = claim.payload.member_id.clone();
     let token = request.tenant().claim(claim, &request.public_origin()).await?;
-    let asker = Asker::current(&request.served.config().id);
-    request.site.token_attempts.remember(asker, token.reveal().as_bytes(), Instant::now());
     Ok(wire::members::claimed(&member_id, &token).into())
 }
 

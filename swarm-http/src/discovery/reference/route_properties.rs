@@ -117,10 +117,10 @@ fn common(route: &Route) -> Vec<Problem> {
         problems.extend([Problem::InvalidJson, Problem::BodyIncomplete, Problem::BodyTooSlow]);
         problems.extend([Problem::BodyTooLarge, Problem::NotJsonType]);
     }
-    let credential = route.access.scheme().map(|scheme| scheme.problem);
-    problems.extend(credential);
-    problems.extend(credential.map(|_| Problem::TooManyAttempts));
-    problems.extend(route.access.role().map(|_| Problem::SignOnUnavailable));
+    problems.extend(route.access.scheme().map(|scheme| scheme.problem));
+    if route.access.role().is_some() {
+        problems.extend([Problem::TooManyAttempts, Problem::SignOnUnavailable]);
+    }
     problems.extend(route.is_operators_change().then_some(Problem::CrossSite));
     // Every role may do what a reader may.
     let needs_more = route.access.role().is_some_and(|role| role > Role::Reader);
