@@ -266,8 +266,9 @@ function number(fields, name) {
 
 // ---- Verification: what a take proves on its own, and what it does not --------------------------
 
-/* Whether a take holds, and in sentences what that says. `key`: the public key that its member is
- * known by from elsewhere; `asked`: the id that was asked for. Throws where this is no take. */
+/* Whether nothing in a take is wrong, and in sentences what that says. `key`: the public key that its member is
+ * known by from elsewhere; `asked`: the id that was asked for. Throws where this is no take. A take whose texts
+ * an operator withheld has a signature that nobody can check from it. */
 export function verify(record, key, asked) {
   if (record?.sealed !== undefined && record.signature === undefined) {
     throw new Error("this take is sealed until its session is opened; its author reads it whole");
@@ -282,14 +283,31 @@ export function verify(record, key, asked) {
   if (key !== undefined && named !== key) {
     return fails(`the record names the key ${printable(named)}, not the one given`);
   }
+  const mark = record.body === undefined ? record.withheld ?? null : null;
+  if (mark !== null) {
+    return { holds: true, sentences: [
+      `notable: body and memoUrl are withheld since ${printable(string(mark, "at"))}, `
+        + `note ${printable(string(mark, "note"))}`,
+      "unproven: that the key signed this: its texts are withheld. Its proof shows that the log has it, "
+        + "and the digest that the log has of it",
+      ...statements(payload, key),
+    ] };
+  }
   if (!isSigned(payload, named, signature)) return fails(`the key ${printable(named)} did not sign these fields`);
   const seal = (record.salt ?? null) !== null ? sealOf(payload, signature, record.salt) : undefined;
   if ((record.sealed ?? undefined) !== seal) return fails("the seal is not of this take and its salt");
-  const { memberId, date, subjectId, stance, confidence } = payload;
-  const said = ["body", "memoUrl", "weights", "nonce"].filter((name) => payload[name]?.length);
   return { holds: true, sentences: [
     `holds: the key ${named} signed this, to the byte`,
     ...(seal ? [`holds: the seal ${seal} is of this take and its salt`] : []),
+    ...statements(payload, key),
+  ] };
+}
+
+/* What a take says, and what nothing in its record proves. */
+function statements(payload, key) {
+  const { memberId, date, subjectId, stance, confidence } = payload;
+  const said = ["body", "memoUrl", "weights", "nonce"].filter((name) => payload[name]?.length);
+  return [
     `member ${printable(memberId)} says of ${printable(subjectId)} on ${printable(date)}: `
       + `${printable(stance)}, confidence ${printable(confidence)}`,
     ...said.map((name) => `${name}: ${printable(payload[name])}`),
@@ -297,7 +315,7 @@ export function verify(record, key, asked) {
       : "unproven: that this is the member's key; it came with the take, and whoever makes one can "
         + "make both. Name the member's key, from another source, with --key",
     "unproven: when it was filed, and as which revision: this is the server's word",
-  ] };
+  ];
 }
 
 /* The seal of a take in a blind session, from the salt that its author got with the answer to its submit. */
@@ -475,7 +493,7 @@ function signedTake(args) {
   }
 }
 
-/* Verifies a take from a file, a URL, or an id at --url. Status: 0 valid, 1 not valid, 2 cannot be read. */
+/* Verifies a take from a file, a URL, or an id at --url. Status: 0 nothing is wrong, 1 not valid, 2 cannot be read. */
 async function verifyCommand(args) {
   try {
     const [record, asked] = await readTake(args);

@@ -300,8 +300,9 @@ def number(fields, name):
 # ---- Verification: what a take proves on its own, and what it does not --------------------------
 
 def verify(record, key=None, asked=None):
-    """Whether a take holds, and in sentences what that says. `key`: the public key that its member is
-    known by from elsewhere; `asked`: the id that was asked for. ValueError: this is no take."""
+    """Whether nothing in a take is wrong, and in sentences what that says. `key`: the public key that its member is
+    known by from elsewhere; `asked`: the id that was asked for. ValueError: this is no take. A take whose texts
+    an operator withheld has a signature that nobody can check from it."""
     if isinstance(record, dict) and "sealed" in record and "signature" not in record:
         raise ValueError("this take is sealed until its session is opened; its author reads it whole")
     payload, signature = take_payload(record), string(record, "signature")
@@ -310,6 +311,13 @@ def verify(record, key=None, asked=None):
         return False, [f"does not hold: asked for take {asked}, got take {printable(record.get('id'))}"]
     if key is not None and named != key:
         return False, [f"does not hold: the record names the key {printable(named)}, not the one given"]
+    mark = record.get("withheld") if "body" not in record else None
+    if mark is not None:
+        found = [f"notable: body and memoUrl are withheld since {printable(string(mark, 'at'))}, "
+                 f"note {printable(string(mark, 'note'))}",
+                 "unproven: that the key signed this: its texts are withheld. Its proof shows that the log has it, "
+                 "and the digest that the log has of it"]
+        return True, found + statements(payload, key)
     try:
         check_signature(payload, named, signature)
     except (ValueError, InvalidSignature):
@@ -318,16 +326,21 @@ def verify(record, key=None, asked=None):
     if record.get("sealed") != seal:
         return False, ["does not hold: the seal is not of this take and its salt"]
     sealed = [f"holds: the seal {seal} is of this take and its salt"] if seal else []
+    return True, [f"holds: the key {named} signed this, to the byte", *sealed, *statements(payload, key)]
+
+
+def statements(payload, key):
+    """What a take says, and what nothing in its record proves."""
     said = [f"member {printable(payload['memberId'])} says of {printable(payload['subjectId'])} on "
             f"{printable(payload['date'])}: {printable(payload['stance'])}, "
             f"confidence {number_text(payload['confidence'])}"]
     said += [f"{name}: {printable(payload[name])}" for name in ("body", "memoUrl", "weights", "nonce")
              if payload.get(name)]
-    proven = "given: the key is the one that you named"
+    given = "given: the key is the one that you named"
     unproven = ("unproven: that this is the member's key; it came with the take, and whoever makes one can "
                 "make both. Name the member's key, from another source, with --key")
-    return True, [f"holds: the key {named} signed this, to the byte", *sealed, *said, proven if key else unproven,
-                  "unproven: when it was filed, and as which revision: this is the server's word"]
+    return [*said, given if key else unproven,
+            "unproven: when it was filed, and as which revision: this is the server's word"]
 
 
 def seal_of(payload, signature, salt):
@@ -504,7 +517,7 @@ def committee_submit(args):
 
 
 def verify_command(args):
-    """Verifies a take from a file, a URL, or an id at --url. Status: 0 valid, 1 not valid, 2 cannot be read."""
+    """Verifies a take from a file, a URL, or an id at --url. Status: 0 nothing is wrong, 1 not valid, 2 cannot be read."""
     try:
         record, asked = read_take(args)
         holds, sentences = verify(record, args.key, asked)

@@ -190,8 +190,14 @@ fn file_is_verified_without_a_server() {
         changed[field] = value;
         changed.to_string()
     };
+    let mut withheld = take.clone();
+    let mark = json!({ "at": "2026-11-21T22:45:00.000Z", "note": "it names\u{9b} a client" });
+    withheld.as_object_mut().unwrap().retain(|field, _| field != "body" && field != "memoUrl");
+    withheld["withheld"] = mark.clone();
     let files = [
         ("take", take.to_string()),
+        ("withheld", withheld.to_string()),
+        ("not-withheld", changed("withheld", mark)),
         ("stance", changed("stance", "bearish".into())),
         ("weights", changed("weights", json!([{ "bucket": "cash", "weight": 1 }]))),
         ("key", changed("publicKey", fresh_key().public_key().to_string().into())),
@@ -218,6 +224,11 @@ fn file_is_verified_without_a_server() {
         assert!(said(&given).contains("given: the key is the one that you named"), "{given:?}");
         assert!(!said(&given).contains(UNPROVEN), "{given:?}");
         assert!(said(&verify("take")).contains(UNPROVEN));
+        // Without its texts nobody can check the signature.
+        let withheld = verify("withheld");
+        assert_eq!(withheld.status.code(), Some(0), "{withheld:?}");
+        assert!(said(&withheld).contains("unproven: that the key signed this"), "{withheld:?}");
+        assert!(said(&verify("not-withheld")).starts_with("holds: the key"));
         for broken in ["stance", "weights", "key", "no-key", "hex", "escape"] {
             let output = verify(broken);
             assert_eq!(output.status.code(), Some(1), "{broken}: {output:?}");
