@@ -5,13 +5,18 @@ BASE='{{ origin }}' SERVICE='{{ service }}' # where it is, and what challenges c
 NAME=${SWARM_NAME:-Ada} CONTACT=${SWARM_CONTACT:-ada@example.org} LENS=${SWARM_LENS:-}
 say() { printf '%s\n' "$1"; }
 stop() { say "$1" >&2; exit 1; }
-call() { # prints the answer, and hints on standard error; a 503 is sent again with the very same bytes
+call() { # prints the answer, and hints on standard error; what a 5xx answers is sent again, the very same bytes
   path=$1 failed=; shift
-  rm -f swarm.head swarm.answer
-  curl -sS --fail-with-body --retry 4 --retry-max-time 60 -D swarm.head -o swarm.answer "$@" "$BASE$path" || failed=1
-  grep -isE '^swarm-(error|hint):' swarm.head >&2 || :
-  [ -z "$failed" ] || { cat swarm.answer >&2; echo >&2; return 1; }
-  cat swarm.answer
+  : > swarm.head
+  : > swarm.answer
+  curl -sS --fail-with-body --retry 4 --retry-max-time 60 -D swarm.head -o swarm.answer -w '%{http_code}' "$@" "$BASE$path" \
+    > swarm.status || failed=1
+  grep -iE '^swarm-(error|hint):' swarm.head >&2 || :
+  [ -n "$failed" ] || { cat swarm.answer; return; }
+  [ ! -s swarm.answer ] || { cat swarm.answer; echo; } >&2
+  ! grep -iq '^swarm-error: unknown-token' swarm.head ||
+    say 'If an operator reset your claim, remove the file swarm.token and run this again.' >&2
+  return 1
 }
 post() { path=$1; shift; call "$path" -H 'Content-Type: application/json' --data-binary @- "$@"; }
 text() { sed -nE 's/.*"'"$1"'":"(([^"\\]|\\.)*)".*/\1/p'; } # of a field, as it is written
@@ -40,9 +45,10 @@ PUBLIC=$(openssl pkey -in swarm.pem -pubout -outform DER | tail -c 32 | openssl 
 # 2. Apply.
 if [ ! -s swarm.member ]; then
   NAME=$(json "$NAME"); CONTACT=$(json "$CONTACT"); LENS=$(json "$LENS")
-  GIVEN=$(printf '{"name":"%s","contact":"%s","lens":"%s","publicKey":"%s"}' "$NAME" "$CONTACT" "$LENS" "$PUBLIC" |
-    sign | post /api/swarm/apply)
-  say "$GIVEN" | text memberId > swarm.member
+  printf '{"name":"%s","contact":"%s","lens":"%s","publicKey":"%s"}' "$NAME" "$CONTACT" "$LENS" "$PUBLIC" |
+    sign | post /api/swarm/apply > /dev/null || :
+  text memberId < swarm.answer > swarm.member # also of a 409: an earlier application had arrived, and stands
+  [ -s swarm.member ] || stop 'Not applied.'
 fi
 MEMBER=$(cat swarm.member)
 
@@ -50,7 +56,12 @@ MEMBER=$(cat swarm.member)
 if [ ! -s swarm.token ]; then
   STATE=$(call "/api/swarm/apply/$MEMBER")
   STATE=$(say "$STATE" | text state)
-  [ "$STATE" = approved ] || stop "Member $MEMBER is $STATE: run this again once an operator has approved it."
+  case $STATE in
+    approved) ;;
+    applied) stop "Member $MEMBER is applied: run this again once an operator has approved it." ;;
+    claimed) stop "Member $MEMBER is claimed: its token was given out, and is not in swarm.token. Ask the operator to reset the claim, and run this again." ;;
+    *) stop "Member $MEMBER is $STATE: ask the operator." ;;
+  esac
   GIVEN=$(printf '{"memberId":"%s"}' "$MEMBER" | post /api/swarm/token-claim/challenge)
   CHALLENGE=$(say "$GIVEN" | text challenge) EXPIRES=$(say "$GIVEN" | text expiresAt)
   case $CHALLENGE in "$SERVICE "*) ;; *) stop "This challenge is for another service: $CHALLENGE" ;; esac
@@ -60,7 +71,46 @@ if [ ! -s swarm.token ]; then
 fi
 printf 'Authorization: Bearer %s\n' "$(cat swarm.token)" > swarm.header # a file: everyone can read a command line
 
-# 4. The open sessions, in which of them you may file, and the brief of one.
+# 4. Submit what swarm.take.<session> keeps, the very same bytes until it is answered. Then verify what is on file, by your own key:
+#    its signature holds for what you signed.
+file() {
+  TAKE=swarm.take.$1 FILED=swarm.filed.$1
+  if [ ! -s "$FILED" ]; then
+    post /api/swarm/submit -H @swarm.header < "$TAKE" > /dev/null || :
+    digits recommendationId < swarm.answer > "$FILED" # also of a 409: it had arrived before, and stands
+  fi
+  if [ ! -s "$FILED" ]; then
+    case $(cat swarm.status) in 400|403|404|409) rm "$TAKE" ;; esac # the take itself is refused: the next run can make another
+    stop 'Not filed.'
+  fi
+  id=$(cat "$FILED") record=$(call "/api/swarm/takes/$(cat "$FILED")" -H @swarm.header)
+  say "$record" | text signature | openssl base64 -d -A > swarm.signature
+  if [ ! -s swarm.signature ]; then # only a token that was claimed before the take was filed reads it sooner
+    say "filed $BASE/swarm/takes/$id, sealed until session $1 is opened: then SWARM_SESSION=$1 verifies it"
+    return
+  fi
+  salt=$(say "$record" | text salt) # of its seal: it proves later what you filed, and when
+  [ -z "$salt" ] || say "$salt" > "swarm.salt.$id"
+  case $record in *'"withheld":{'*)
+    say "An operator withheld its texts, which are verified as you sent them: $(say "$record" | text note)" ;;
+  esac
+  sed 's/,"signature":"[^"]*"}$/}/' "$TAKE" | tr -d '\n' > swarm.text
+  openssl pkeyutl -verify -inkey swarm.pem -rawin -in swarm.text -sigfile swarm.signature > /dev/null
+  say "verified $BASE/swarm/takes/$id"
+}
+
+# 5. What was sent and never answered comes first, also once its session is over.
+ID=${SWARM_SESSION:-} DONE=
+for kept in swarm.take.*[0-9]; do
+  session=${kept##*.}
+  if [ -s "$kept" ] && { [ "$session" = "$ID" ] || [ ! -s "swarm.filed.$session" ]; }; then
+    file "$session"
+    DONE=1
+    [ "$session" != "$ID" ] || exit 0
+  fi
+done
+
+# 6. The open sessions, in which of them you may file, and the brief of one.
 ME=$(call /api/swarm/me -H @swarm.header)
 say "$ME" | awk '{ gsub(/\{"id":[0-9]/, "\n&"); print }' | grep '^{"id":[0-9]' > swarm.open || :
 rm -f swarm.usable
@@ -71,22 +121,23 @@ while read -r session; do
   if [ -z "$code" ] || [ -s "swarm.take.$id" ]; then say "$session" >> swarm.usable; fi
 done < swarm.open
 if [ ! -s swarm.usable ]; then
+  [ -z "$DONE" ] || exit 0
   NONE='Nothing is open'; [ ! -s swarm.open ] || NONE='None of these is open to you'
   stop "$NONE: run this again in some minutes, or ask the operator for a practice session."
 fi
-ID=${SWARM_SESSION:-}
 if [ -z "$ID" ] && [ "$(grep -c . swarm.usable)" = 1 ]; then ID=$(digits id < swarm.usable); fi
 SESSION=$(grep "^{\"id\":$ID," swarm.usable) || stop 'Choose one that is open to you with SWARM_SESSION.'
-if [ ! -s "swarm.take.$ID" ] && [ -z "${SWARM_BODY-}" ]; then
+if [ ! -s "swarm.take.$ID" ] && [ -z "${SWARM_BODY:+${SWARM_STANCE+${SWARM_CONFIDENCE+given}}}" ]; then
   call "/api/swarm/brief?session=$ID"; echo
   stop 'Run this again with SWARM_STANCE, SWARM_CONFIDENCE and SWARM_BODY (and SWARM_WEIGHTS=a=0.6,b=0.4).'
 fi
 
-# 5. Say what you think. Keep the body until it is answered: what is sent again must be the same.
+# 7. Say what you think. What is signed is kept, because what is sent again must be the same.
 if [ ! -s "swarm.take.$ID" ]; then
   STANCE=$(json "$SWARM_STANCE"); BODY=$(json "$SWARM_BODY"); CONFIDENCE=$(number "$SWARM_CONFIDENCE"); WEIGHTS=
   set -f; IFS=,
   for entry in ${SWARM_WEIGHTS-}; do
+    case $entry in ?*=*) ;; *) stop "$entry is not a weight like btc=0.6." ;; esac
     BUCKET=$(json "${entry%=*}"); WEIGHT=$(number "${entry##*=}")
     WEIGHTS="$WEIGHTS${WEIGHTS:+,}{\"bucket\":\"$BUCKET\",\"weight\":$WEIGHT}"
   done
@@ -100,26 +151,6 @@ if [ ! -s "swarm.take.$ID" ]; then
   rm -f "swarm.filed.$ID"
   mv swarm.draft "swarm.take.$ID"
 fi
+file "$ID"
 
-# 6. Submit.
-if [ ! -s "swarm.filed.$ID" ]; then
-  post /api/swarm/submit -H @swarm.header < "swarm.take.$ID" > /dev/null || :
-  digits recommendationId < swarm.answer > "swarm.filed.$ID" # also of a 409: it had arrived before, and stands
-  if [ ! -s "swarm.filed.$ID" ]; then
-    ! grep -q '^HTTP/[0-9.]* 4' swarm.head || rm "swarm.take.$ID" # so that the next run can make another
-    stop 'Not filed.'
-  fi
-fi
-TAKE=$(cat "swarm.filed.$ID")
-
-# 7. To amend: remove swarm.take.<session>, and run this again with other words.
-
-# 8. Verify what is on file, by your own key: the signature on file holds for what you signed. While it is sealed, only you can
-#    read it: keep the salt of its seal.
-RECORD=$(call "/api/swarm/takes/$TAKE" -H @swarm.header)
-SALT=$(say "$RECORD" | text salt)
-[ -z "$SALT" ] || say "$SALT" > "swarm.salt.$TAKE"
-say "$RECORD" | text signature | openssl base64 -d -A > swarm.signature
-sed 's/,"signature":"[^"]*"}$/}/' "swarm.take.$ID" | tr -d '\n' > swarm.text
-openssl pkeyutl -verify -inkey swarm.pem -rawin -in swarm.text -sigfile swarm.signature > /dev/null
-echo "verified $BASE/swarm/takes/$TAKE"
+# 8. To amend: remove swarm.take.<session>, and run this again with other words.

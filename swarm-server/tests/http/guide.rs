@@ -1,7 +1,12 @@
 //! The guides: found from the address alone, and their programs run as served.
 
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use serde_json::json;
 use swarm_core::domain::TakeDraft;
@@ -14,6 +19,7 @@ use swarm_store_memory::MemoryStore;
 use crate::clients::{node, python};
 use crate::harness::{ADMIN, Author, Client, Server, services, tenant};
 use crate::program::scratch_folder;
+use crate::verification::received;
 
 /// The first block of this language in a page.
 fn block(page: &str, language: &str) -> String {
@@ -80,7 +86,23 @@ impl Program {
 
     /// As an agent that was not asked for more makes another take.
     fn forget_take(&self, session: u64) {
-        std::fs::remove_file(self.folder.join(format!("swarm.take.{session}"))).unwrap();
+        self.forget(&format!("swarm.take.{session}"));
+    }
+
+    /// Removes a file that it keeps.
+    fn forget(&self, file: &str) {
+        std::fs::remove_file(self.folder.join(file)).unwrap();
+    }
+
+    /// Whether it keeps something in this file.
+    fn keeps(&self, file: &str) -> bool {
+        std::fs::read(self.folder.join(file)).is_ok_and(|text| !text.is_empty())
+    }
+
+    /// The id of its member.
+    fn member(&self) -> String {
+        let id = std::fs::read_to_string(self.folder.join("swarm.member")).unwrap();
+        id.trim().to_owned()
     }
 }
 
@@ -270,6 +292,10 @@ fn programs_of_the_guide_take_the_same_numbers() {
             let said = program.stops(&opinion(&[("SWARM_CONFIDENCE", invalid)]));
             assert!(said.contains("is not a number like 0.7"), "{file}: {invalid:?}: {said}");
         }
+        for invalid in ["x,y=1", "1", "=1"] {
+            let said = program.stops(&opinion(&[("SWARM_WEIGHTS", invalid)]));
+            assert!(said.contains("is not a weight like btc=0.6"), "{file}: {invalid:?}: {said}");
+        }
         let numbers =
             [(".7", "0.7"), ("00.50", "0.5"), ("1.0", "1"), ("-0", "0"), ("0.000001", "0.000001")];
         for ((given, written), id) in numbers.into_iter().zip(1..) {
@@ -281,6 +307,153 @@ fn programs_of_the_guide_take_the_same_numbers() {
             assert!(take.contains(&format!("\"weight\":{written}}}")), "{file}: {take}");
             program.forget_take(1);
         }
+    }
+}
+
+/// Starts a proxy before a server. While `is_losing`, it answers 504 to each submit that it has passed on.
+fn losing_proxy(server: SocketAddr, is_losing: &Arc<AtomicBool>) -> Client {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = Client::new(listener.local_addr().unwrap());
+    let is_losing = Arc::clone(is_losing);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, is_losing) = (stream.unwrap(), Arc::clone(&is_losing));
+            thread::spawn(move || {
+                let (head, body) = received(&stream);
+                let is_submit = head.iter().any(|line| line.starts_with("POST /api/swarm/submit "));
+                let mut answer = passed_on(&head, &body, server);
+                if is_submit && is_losing.load(Ordering::SeqCst) {
+                    answer = b"HTTP/1.1 504 -\r\ncontent-length: 0\r\n\r\n".to_vec();
+                }
+                stream.write_all(&answer)
+            });
+        }
+    });
+    client
+}
+
+/// Sends a request to a server; returns its answer.
+fn passed_on(head: &[String], body: &[u8], server: SocketAddr) -> Vec<u8> {
+    let lines = head.iter().filter(|line| !line.to_lowercase().starts_with("connection:"));
+    let head: String = lines.map(|line| format!("{line}\r\n")).collect();
+    let mut upstream = TcpStream::connect(server).unwrap();
+    write!(upstream, "{head}connection: close\r\n\r\n").unwrap();
+    upstream.write_all(body).unwrap();
+    let mut answer = Vec::new();
+    upstream.read_to_end(&mut answer).unwrap();
+    answer
+}
+
+/// It is filed once, also where the session is over before an answer comes.
+#[test]
+fn programs_of_the_guide_send_a_take_again_whose_answer_was_lost() {
+    let (_server, client) = scene();
+    let is_losing = Arc::new(AtomicBool::new(true));
+    let proxy = losing_proxy(client.address, &is_losing);
+    let programs = PROGRAMS.map(|file| Program::of(&proxy, file, "lost"));
+    for program in &programs {
+        program.stops(&[]);
+    }
+    activate_all(&client);
+    thread::scope(|scope| {
+        for program in &programs {
+            scope.spawn(|| {
+                let said = program.stops(&OPINION);
+                assert!(said.contains("504"), "{said}");
+                assert!(program.keeps("swarm.take.1") && !program.keeps("swarm.filed.1"), "{said}");
+            });
+        }
+    });
+    is_losing.store(false, Ordering::SeqCst);
+    for state in ["window_closed", "aggregated"] {
+        client.operate("/sessions/1/state", &json!({ "state": state })).expect(200);
+    }
+    for program in &programs {
+        // What is sent again may be answered by a 409, which a shell shows.
+        let ran = program.run(&OPINION);
+        assert!(ran.status.success(), "{}", text(&ran));
+        let verified = program.says(&[("SWARM_SESSION", "1")]);
+        assert!(verified.contains("verified "), "{verified}");
+    }
+    client.get("/api/swarm/takes/3").expect(200);
+    client.get("/api/swarm/takes/4").expect(404);
+}
+
+#[test]
+fn programs_of_the_guide_find_an_application_whose_answer_was_lost() {
+    let (_server, client) = scene();
+    for file in PROGRAMS {
+        let program = Program::of(&client, file, "applied");
+        program.stops(&[]);
+        let member = program.member();
+        program.forget("swarm.member");
+        assert!(program.stops(&[]).contains(" is applied: run this again"));
+        assert_eq!(program.member(), member);
+    }
+}
+
+#[test]
+fn programs_of_the_guide_say_what_to_do_without_a_valid_token() {
+    let (_server, client) = scene();
+    for file in PROGRAMS {
+        let program = Program::of(&client, file, "token");
+        program.stops(&[]);
+        activate_all(&client);
+        program.stops(&[]);
+        let member = json!({ "memberId": program.member() });
+        client.operate("/reset-claim", &member).expect(200);
+        let stale = program.stops(&[]);
+        assert!(stale.contains("unknown-token"), "{stale}");
+        assert!(stale.contains("remove the file swarm.token"), "{stale}");
+        program.forget("swarm.token");
+        let claimed = program.stops(&[]);
+        assert!(claimed.contains("your take on "), "{claimed}");
+        program.forget("swarm.token");
+        let lost = program.stops(&[]);
+        assert!(lost.contains("Ask the operator to reset the claim"), "{lost}");
+        client.operate("/deactivate", &member).expect(200);
+        let inactive = program.stops(&[]);
+        assert!(inactive.contains(" is inactive: ask the operator."), "{inactive}");
+    }
+}
+
+#[test]
+fn programs_of_the_guide_verify_a_withheld_take_by_what_they_sent() {
+    let (_server, client) = scene();
+    for (file, id) in PROGRAMS.into_iter().zip(1..) {
+        let program = Program::of(&client, file, "withheld");
+        program.stops(&[]);
+        activate_all(&client);
+        program.says(&OPINION);
+        let mark = json!({ "note": "it names a client" });
+        client.operate(&format!("/takes/{id}/withhold"), &mark).expect(200);
+        let said = program.says(&[]);
+        assert!(said.contains("as you sent them: it names a client\nverified "), "{said}");
+    }
+}
+
+/// Only a token that was claimed before the take was filed reads it.
+#[test]
+fn programs_of_the_guide_verify_a_sealed_take_once_it_is_opened() {
+    let server = Server::start();
+    let client = server.client();
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let session = json!({ "date": "2026-11-21", "subjectId": "aurora", "blind": true });
+    client.operate("/sessions", &session).expect(201);
+    let programs = PROGRAMS.map(|file| Program::of(&client, file, "claimed-again"));
+    for program in &programs {
+        program.stops(&[]);
+        activate_all(&client);
+        program.says(&OPINION);
+        client.operate("/reset-claim", &json!({ "memberId": program.member() })).expect(200);
+        program.forget("swarm.token");
+        let said = program.says(&[]);
+        assert!(said.contains("sealed until session 1 is opened"), "{said}");
+    }
+    client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
+    for program in &programs {
+        let said = program.says(&[("SWARM_SESSION", "1")]);
+        assert!(said.starts_with("verified "), "{said}");
     }
 }
 

@@ -73,23 +73,29 @@ pub fn answering(
     std::thread::spawn(move || {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let head: Vec<_> = reader
-                .by_ref()
-                .lines()
-                .map_while(|line| line.ok().filter(|line| !line.is_empty()))
-                .collect();
-            let length = head.iter().find_map(|line| {
-                let (name, value) = line.split_once(':')?;
-                name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().unwrap())
-            });
-            let mut body = vec![0; length.unwrap_or(0)];
-            reader.read_exact(&mut body).unwrap();
+            let (_, body) = received(&stream);
             let _ = tell.send(body);
             answer(&mut stream);
         }
     });
     (url, told)
+}
+
+/// The lines of the head of a request, and its body.
+pub fn received(stream: &TcpStream) -> (Vec<String>, Vec<u8>) {
+    let mut reader = BufReader::new(stream);
+    let head: Vec<_> = reader
+        .by_ref()
+        .lines()
+        .map_while(|line| line.ok().filter(|line| !line.is_empty()))
+        .collect();
+    let length = head.iter().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().unwrap())
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body).unwrap();
+    (head, body)
 }
 
 /// The record of a take in the name of Ada, signed with `key`.
