@@ -515,6 +515,23 @@ fn guide_is_short_and_its_programs_are_files() {
     }
     let committee = client.get("/skill/committee.md").expect(200).text;
     assert!(guide.contains("/skill/committee.md") && committee.contains("`missing-stance-line`"));
+    assert!(committee.contains("`Content-Type: application/json`"), "{committee}");
+}
+
+/// The name is for people, and may have characters that mean something in YAML.
+#[test]
+fn front_matter_of_the_guide_has_the_name_of_the_tenant() {
+    let mut config = tenant("acme", ADMIN, &[]);
+    config.name = "Acme: the \"desk\" # 1".to_owned();
+    let server = Server::of(Site::single(services(&MemoryStore::new()), config));
+    let client = server.client();
+    let guide = client.get("/skill.md").expect(200).text;
+    let expected = format!(
+        "---\nname: swarm-acme\ndescription: >-\n  Join {} at {} as a member",
+        "Acme: the \"desk\" # 1",
+        client.url()
+    );
+    assert!(guide.starts_with(&expected), "{guide}");
 }
 
 /// With many sessions that have rosters, which takes most lines, and subjects as long as they may be.
