@@ -9,9 +9,10 @@ use serde_json::json;
 use swarm_redis_testing::{Server as Redis, wait_until};
 
 use crate::harness::{ADMIN, Author};
-use crate::program::{Program, swarm};
+use crate::program::{Program, configuration, swarm};
 use crate::proxies::{self, Proxy, deployed};
 use crate::raw_http::exchange;
+use crate::tenant_configuration::tenant;
 
 fn deploy(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(path)
@@ -146,6 +147,44 @@ fn proxies_pass_the_longest_body_and_hide_what_is_for_operators() {
             let answer = exchange(address, request.as_bytes());
             assert_eq!(answer.status, status, "{name}: {path}");
         }
+    }
+}
+
+/// They are served below the path of each tenant too.
+#[test]
+fn proxies_hide_what_is_for_operators_below_a_path() {
+    let origin = "public_origin = \"http://127.0.0.1/opinions\"";
+    let text = tenant("acme", origin).replace("acme.example", "127.0.0.1");
+    let file = configuration("below-a-path.toml", &text);
+    let config = format!("--config={}", file.display());
+    let program = Program::start(&["serve", "--store=memory", &config], &[]);
+    let direct = program.client.below("/opinions");
+    for id in ["metrics", "readyz"] {
+        direct.get(&format!("/{id}")).expect(200);
+        direct.operate("/subjects", &json!({ "id": id, "name": id })).expect(201);
+        direct.convene("2026-11-21", id);
+    }
+    for proxy in Proxy::each_before(&program.client.address.to_string()) {
+        for id in ["metrics", "readyz"] {
+            let status = |path: String| {
+                let asked = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
+                exchange(proxy.client.address, asked.as_bytes()).status
+            };
+            assert_eq!(status(format!("/opinions/{id}")), 404, "{}: {id}", proxy.name);
+            for path in ["swarm/subjects", "api/swarm/subjects", "api/swarm/sessions/2026-11-21"] {
+                assert_eq!(status(format!("/opinions/{path}/{id}")), 200, "{}: {path}", proxy.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn proxies_wait_longer_than_the_server_may() {
+    for file in ["nginx/swarm.conf", "nginx/balanced.conf", "caddy/Caddyfile"] {
+        let text = deployed(file);
+        let (_, rest) = text.split_once("read_timeout ").unwrap();
+        let seconds: u64 = rest.split_once('s').unwrap().0.parse().unwrap();
+        assert!(seconds > 70, "{file}: {seconds}");
     }
 }
 
