@@ -299,14 +299,17 @@ fn unit_of_the_watcher_watches_a_log() {
     assert!(state.join("mirror/checkpoint").is_file());
 }
 
-/// The commands of the backup, in their order, in a folder as the server leaves it.
+/// The commands of the backup, in their order, in a folder as the server leaves it: the store is that of the server's file. It can
+/// be started twice on one day.
 #[test]
 fn backup_of_the_timer_is_a_dump_that_holds() {
     let text = deployed("systemd/swarm-backup.service");
     let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
-    let arguments = ["serve", "--store=sqlite:swarm.db"];
-    let token = [("SWARM_ADMIN_TOKEN", ADMIN)];
-    let program = Program::start_in(std::sync::Arc::clone(&folder), &arguments, &token);
+    let tenant = tenant("acme", "").replace("acme.example", "127.0.0.1");
+    let file = format!("store = \"sqlite:moved.db\"\n{tenant}");
+    fs::write(folder.path().join("swarm.toml"), file).unwrap();
+    let arguments = ["serve", "--config=swarm.toml"];
+    let program = Program::start_in(std::sync::Arc::clone(&folder), &arguments, &[]);
     program.client.convene("2026-11-21", "aurora");
     wait_until("a checkpoint is signed", || folder.path().join("swarm.key.checkpoints").exists());
     fs::create_dir(folder.path().join("backups")).unwrap();
@@ -316,17 +319,30 @@ fn backup_of_the_timer_is_a_dump_that_holds() {
         .map(|(_, command)| command.replace("%%", "%"))
         .collect();
     assert_eq!(commands.len(), 4, "{commands:?}");
-    for command in commands {
-        let command = command.replace("/usr/local/bin/swarm", env!("CARGO_BIN_EXE_swarm"));
-        let mut run = Command::new("bash");
-        run.args(["-c", &command]).current_dir(folder.path());
-        let output = run.env("SWARM_STORE", "sqlite:swarm.db").output().unwrap();
-        assert!(output.status.success(), "{command}: {output:?}");
+    let environment = text.lines().find_map(|line| line.strip_prefix("Environment="));
+    assert_eq!(environment, Some("SWARM_CONFIG=/etc/swarm/swarm.toml"));
+    let backups = folder.path().join("backups");
+    for times in 1..=2 {
+        for command in &commands {
+            let command = command.replace("/usr/local/bin/swarm", env!("CARGO_BIN_EXE_swarm"));
+            let mut run = Command::new("bash");
+            run.args(["-c", &command]).current_dir(folder.path());
+            let output = run.env("SWARM_CONFIG", "swarm.toml").output().unwrap();
+            assert!(output.status.success(), "{command}: {output:?}");
+        }
+        let kept = fs::read_dir(&backups).unwrap().map(|entry| entry.unwrap().path());
+        let dumps: Vec<_> =
+            kept.filter(|path| path.extension().is_some_and(|it| it == "dump")).collect();
+        assert_eq!(dumps.len(), times, "{dumps:?}");
+        for dump in dumps {
+            assert!(fs::read_to_string(dump).unwrap().contains("aurora"));
+        }
+        // The name of a dump has the second.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
     }
-    let kept = fs::read_dir(folder.path().join("backups")).unwrap();
+    let kept = fs::read_dir(backups).unwrap();
     let names: BTreeSet<_> =
         kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    assert!(names.iter().any(|name| name.ends_with(".dump")), "{names:?}");
     assert!(names.contains("swarm.key") && names.contains("swarm.key.checkpoints"), "{names:?}");
 }
 
