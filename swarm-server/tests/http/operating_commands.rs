@@ -23,8 +23,11 @@ fn commands_of_the_operating_manual_run() {
     // A block that is not run is an exception: each new one is counted here.
     assert_eq!((elsewhere.len(), blocks.len()), (2, 14), "{elsewhere:?}");
 
-    let address = format!("127.0.0.1:{}", free_port());
-    let script = format!("set -eux\ntrap 'kill $(jobs -p)' EXIT\n{}", blocks.concat());
+    let port = free_port();
+    let address = format!("127.0.0.1:{port}");
+    // At last, as an operator on the machine itself.
+    let console = format!("curl -sfo console.html http://localhost:{port}/operate");
+    let script = format!("set -eux\ntrap 'kill $(jobs -p)' EXIT\n{}\n{console}", blocks.concat());
     let postgres = swarm_postgres_testing::Server::start(&[]);
     let script = script.replace("127.0.0.1:8080", &address);
     let script = script.replace("postgres://swarm@localhost/swarm", &postgres.address());
@@ -52,6 +55,8 @@ fn run(folder: &Path, script: &str) {
     let log = fs::read_to_string(folder.join("swarm.log")).unwrap_or_default();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}\nserver: {log}");
+    // A file that is emptied while it is written has them, unless each write appends.
+    assert!(!log.contains('\0'), "{log:?}");
 }
 
 /// The copy is served with the file of the server that runs meanwhile.
