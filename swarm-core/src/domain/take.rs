@@ -219,11 +219,13 @@ impl Weight {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "Vec<Weight>")]
-pub struct Weights(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] Vec<Weight>);
+pub struct Weights(
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 1_000)))] Vec<Weight>,
+);
 
 impl Weights {
     /// The maximum number of entries.
-    pub const MAX: usize = 1_000;
+    pub const MAX: u16 = 1_000;
 
     fn read(fields: &mut dyn Fields) -> Result<Option<Self>, Invalid> {
         let mut entries = Vec::new();
@@ -248,7 +250,7 @@ impl Weights {
     /// [`Invalid`] when they break one of the rules above. An empty list has no positive total.
     pub fn parse(entries: Vec<Weight>) -> Result<Self, Invalid> {
         let invalid = |rule| Err(Invalid::new("weights", rule));
-        if entries.len() > Self::MAX {
+        if entries.len() > usize::from(Self::MAX) {
             return invalid("must have at most 1,000 entries");
         }
         if !are_distinct(entries.iter().map(|entry| entry.bucket.as_str())) {

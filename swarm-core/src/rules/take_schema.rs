@@ -1,7 +1,7 @@
 //! The JSON Schema of a take, which briefs contain (API.md, 6.6).
 
 use crate::domain::json::Json;
-use crate::domain::{Body, Bucket, Session};
+use crate::domain::{Body, Bucket, Session, Weights};
 
 /// The JSON Schema (2020-12) of a take. It accepts every take that a submission accepts, if the
 /// stance is a known one and the buckets are listed: optional fields may also be `null`, and
@@ -55,6 +55,7 @@ fn weights(buckets: Option<&[Bucket]>) -> Json {
         ("type", texts(["array", "null"])),
         ("description", description.into()),
         ("minItems", 1.0.into()),
+        ("maxItems", f64::from(Weights::MAX).into()),
         ("items", entry),
         ("contains", [("properties", positive)].into()),
     ]

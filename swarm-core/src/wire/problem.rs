@@ -73,7 +73,7 @@ problems! {
     InvalidMemo = 400 "invalid-memo" Everyone says "invalid memo", "Correct the field that Swarm-Hint names.";
     InvalidRequest = 400 "invalid-request" Operators says "invalid request", "Correct the field that detail names.";
     InvalidDiagnosis = 400 "invalid-diagnosis" Everyone says "invalid diagnosis", "Send the complete body of a submission, an application or a token claim, and publicKey if the member has no registered key.";
-    BadSignature = 400 "bad-signature" Everyone says "signature verification failed", "POST the same body to /api/swarm/diagnose: it explains what was signed instead of the canonical text.";
+    BadSignature = 400 "bad-signature" Everyone says "signature verification failed", "Sign the canonical text of the fields: POST the body of a submission, an application or a token claim to /api/swarm/diagnose, which explains what was signed instead.";
     UndeclaredStance = 400 "undeclared-stance" Everyone says "stance not declared for this session", "Send one of the stances that the session declares: Swarm-Hint names them, and so do the session and its brief.";
     BadStance = 400 "bad-stance" Committee says "bad stance", "Send one of the five stances, in lower case.";
     BadConfidence = 400 "bad-confidence" Committee says "bad confidence", "Send a number from 0 to 1.";

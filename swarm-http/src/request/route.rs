@@ -462,6 +462,11 @@ impl Route {
         let is_public = matches!(self.access, Access::Public | Access::PublicOrMember);
         of_tenant && self.method == Method::GET && is_public
     }
+
+    /// Whether its answer is a stream of events, which goes on after an event that the client names.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.about.answers.iter().any(|(_, forms)| forms.contains(&"text/event-stream"))
+    }
 }
 
 impl Section {

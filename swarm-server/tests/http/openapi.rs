@@ -242,6 +242,30 @@ fn each_operation_is_described_for_one_audience() {
 }
 
 /// A field of no type, or one whose alternatives have no name, has no name in a generated client.
+/// No cache keeps it, and it goes on after an event by a header.
+#[test]
+fn stream_of_events_is_described_as_a_stream() {
+    let events = &description().document["paths"]["/api/swarm/events"]["get"];
+    let answers = events["responses"].as_object().unwrap();
+    assert!(!answers.contains_key("304") && answers["200"]["headers"].is_null(), "{answers:?}");
+    let parameters = events["parameters"].as_array().unwrap();
+    let header = parameters.iter().find(|parameter| parameter["in"] == "header").unwrap();
+    assert_eq!(header["name"], "Last-Event-ID");
+    assert!(header["schema"]["default"].is_null(), "{header}");
+}
+
+#[test]
+fn limits_and_advice_of_the_document_are_those_of_the_service() {
+    let document = &description().document;
+    assert_eq!(document["components"]["schemas"]["Weights"]["maxItems"], 1_000);
+    let body = example("CommitteeSubmission")["body"].as_str().unwrap().to_owned();
+    let labels = body.split("\n\n").map(|paragraph| paragraph.split(':').next().unwrap());
+    assert_eq!(labels.collect::<Vec<_>>(), ["REGIME", "ALLOCATION", "SUBJECT"]);
+    // A replacement of a key is no body of a diagnosis.
+    let refusals = document["components"]["responses"].to_string();
+    assert!(!refusals.contains("same body to /api/swarm/diagnose"), "{refusals}");
+}
+
 #[test]
 fn variants_have_names_and_discriminators() {
     let schemas = &description().document["components"]["schemas"];

@@ -51,6 +51,9 @@ fn schema_accepts_exactly_the_takes_that_the_service_accepts() {
         whole
     };
     let weights = |entries: Value| with(json!({ "weights": entries }));
+    let entries = |count: u32| -> Value {
+        (0..count).map(|bucket| json!({ "bucket": bucket.to_string(), "weight": 1 })).collect()
+    };
 
     let good = [
         take.clone(),
@@ -59,6 +62,7 @@ fn schema_accepts_exactly_the_takes_that_the_service_accepts() {
         json!({ "stance": "neutral", "confidence": 0.5 }),
         with(json!({ "body": null, "weights": null })),
         with(json!({ "model": "other fields are ignored" })),
+        weights(entries(1_000)),
         weights(
             json!([{ "bucket": "gold", "weight": 0 }, { "bucket": "\u{1f680}", "weight": 1e300 }]),
         ),
@@ -70,13 +74,14 @@ fn schema_accepts_exactly_the_takes_that_the_service_accepts() {
         with(json!({ "confidence": "0.5" })),
         with(json!({ "body": "b".repeat(10_001) })),
         weights(json!([])),
+        weights(entries(1_001)),
         weights(json!([{ "bucket": "gold", "weight": -1 }])),
         weights(json!([{ "bucket": "", "weight": 1 }])),
         weights(json!([{ "bucket": "gold", "weight": 0 }, { "bucket": "cash", "weight": 0 }])),
     ];
     let plain = schema(1);
-    assert_eq!(verdicts(&plain, &good), [true; 7], "{plain}");
-    assert_eq!(verdicts(&plain, &bad), [false; 9], "{plain}");
+    assert_eq!(verdicts(&plain, &good), [true; 8], "{plain}");
+    assert_eq!(verdicts(&plain, &bad), [false; 10], "{plain}");
 
     let bucketed = schema(2);
     let takes = [

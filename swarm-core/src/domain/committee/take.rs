@@ -42,7 +42,7 @@ impl Described for CommitteeDraft {
         schema.add::<Option<Timestamp>>("generated_at", "");
         schema.example = r#"{
             "stance": "cautious", "confidence": 0.62,
-            "body": "Revenue is flat, and the new fee needs users who are not there yet. I would wait for a second week.\nSTANCE: cautious | CONFIDENCE: 0.62",
+            "body": "REGIME: Rates are falling, and risk is paid for again.\n\nALLOCATION: Half stays in cash until the fee is live.\n\nSUBJECT: Revenue is flat, and the new fee needs users who are not there yet.\nSTANCE: cautious | CONFIDENCE: 0.62",
             "model": "an-agent-1"
         }"#;
     }

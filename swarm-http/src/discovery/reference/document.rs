@@ -108,7 +108,7 @@ fn paths(
 fn described(route: &Route, responses: &mut Responses) -> Json {
     let parts = parts(route).map(|part| parameter(part, "path"));
     let query = route.parameters().map(|part| parameter(part, "query"));
-    let parameters: Vec<_> = parts.chain(query).collect();
+    let parameters: Vec<_> = parts.chain(query).chain(last_event(route)).collect();
     let mut fields = vec![
         ("tags", [Json::from(route.section.heading())].into_iter().collect()),
         ("summary", route.about.summary.into()),
@@ -146,11 +146,30 @@ fn parameter((name, schema): (&str, &str), place: &str) -> Json {
     .into()
 }
 
+/// The header by which a client goes on with a stream of events. It has no default, which would override the parameter `after`.
+fn last_event(route: &Route) -> Option<Json> {
+    let header = || {
+        let seq = Json::from([("type", "integer".into()), ("minimum", 0.0.into())]);
+        Json::from([
+            ("name", "Last-Event-ID".into()),
+            ("in", "header".into()),
+            ("required", Json::Bool(false)),
+            (
+                "description",
+                "The last event that arrived. It overrides the parameter after.".into(),
+            ),
+            ("schema", seq),
+        ])
+    };
+    route.is_stream().then(header)
+}
+
 fn answers(route: &Route, responses: &mut Responses) -> Json {
     let mut all: Vec<(String, Json)> = Vec::new();
+    let has_etag = route.is_public_read() && !route.is_stream();
     for (status, forms) in &route.about.answers {
         let mut answer = vec![("description", "Success.".into())];
-        let etag = route.is_public_read().then_some("ETag");
+        let etag = has_etag.then_some("ETag");
         let headers = etag.into_iter().chain(route.about.headers.iter().copied());
         let headers: Vec<_> = headers.map(|name| (name, header(name))).collect();
         if !headers.is_empty() {
@@ -160,7 +179,7 @@ fn answers(route: &Route, responses: &mut Responses) -> Json {
         answer.push(("content", content));
         all.push((status.to_string(), answer.into_iter().collect()));
     }
-    if route.is_public_read() {
+    if has_etag {
         let unchanged = "Not modified: the ETag in If-None-Match is current.";
         all.push(("304".to_owned(), [("description", unchanged.into())].into()));
     }
