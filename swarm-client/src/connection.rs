@@ -82,7 +82,8 @@ impl Client {
         Self::configured(url, |config, scheme| trusting(config, scheme, authorities))
     }
 
-    /// A client that posts to exactly this URL, which may have a query, within this time.
+    /// A client that posts to exactly this URL, which may have a query, within this time. A query may have a secret in it, so
+    /// no error names the URL.
     ///
     /// # Errors
     /// [`InvalidUrl`] unless it has the scheme `http` or `https`, a host, and no user or fragment.
@@ -106,7 +107,6 @@ impl Client {
             request = request.header(*name, *value);
         }
         let request = request.header("content-type", "application/json");
-        // The URL may have a secret in it, so no error names it.
         let answered = self.run(request.body(body).map_err(malformed)?)?;
         Ok(answered.status().as_u16())
     }
@@ -337,8 +337,7 @@ impl Client {
     ) -> Result<(u16, Vec<u8>), Error> {
         let request = Request::builder().method("POST").uri(&self.base);
         let request = request.header("content-type", media_type);
-        let answered = self.run(request.body(body).map_err(malformed)?);
-        let mut response = answered.map_err(|error| self.named(error))?;
+        let mut response = self.run(request.body(body).map_err(malformed)?)?;
         let body = response.body_mut().with_config().limit(most).read_to_vec().map_err(unread)?;
         Ok((response.status().as_u16(), body))
     }

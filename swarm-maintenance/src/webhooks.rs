@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use swarm_core::domain::shown_url;
 use swarm_core::rules::{DeliveryFault, STORE_READY, STORE_REFUSED};
 use swarm_core::service::{StoreCondition, WebhookRound, WebhookSender};
 use swarm_core::{Error, Tenant};
@@ -86,8 +87,7 @@ impl DeliverWebhooks {
         let tenant = tenant.id();
         match &did.fault {
             Some(fault) if self.faults.get(&url) != Some(fault) => {
-                // A query may have a secret in it.
-                let shown = url.split('?').next().unwrap_or_default();
+                let shown = shown_url(&url);
                 tracing::warn!(%tenant, url = shown, error = fault.0, "delivery to a webhook failed");
                 self.faults.insert(url, fault.clone());
             }

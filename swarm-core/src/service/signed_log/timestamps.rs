@@ -87,15 +87,16 @@ impl SignedLog {
         };
         self.lock().missed_timestamp = match &outcome {
             StampOutcome::Stored => None,
-            StampOutcome::Missed(why) => Some(format!(
-                "no timestamp of the checkpoint of {} entries: {why}",
+            // The reason may name the host of the authority, and the warning is public.
+            StampOutcome::Missed(_) => Some(format!(
+                "no timestamp of the checkpoint of {} entries: the log of the server says why",
                 signed.checkpoint.size
             )),
         };
         Ok(outcome)
     }
 
-    /// Returns why the last checkpoint that was to be timestamped was not, as a sentence.
+    /// Returns that the last checkpoint that was to be timestamped was not, as a sentence.
     pub fn missed_timestamp(&self) -> Option<String> {
         self.lock().missed_timestamp.clone()
     }

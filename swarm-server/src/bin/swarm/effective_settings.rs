@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use swarm_core::Timestamp;
-use swarm_core::domain::{Closes, Declaration, EventPattern, ScheduleEntry, ScheduledRoster};
+use swarm_core::domain::{
+    Closes, Declaration, EventPattern, ScheduleEntry, ScheduledRoster, shown_url,
+};
 use swarm_core::json::write;
 use swarm_core::rules;
 use swarm_core::service::NEXT_RUNS;
@@ -93,13 +95,14 @@ pub(crate) fn tenant_lines(
         lines.push(format!("witness: {} at {}", witness.key.name(), witness.url));
     }
     if let Some(url) = &tenant.timestamp_url {
-        lines.push(format!("timestamps: by {url}"));
+        lines.push(format!("timestamps: by {}", shown_url(url)));
     }
     lines.extend(tenant.webhooks.iter().map(|webhook| {
         let events: Vec<_> = webhook.events.iter().map(EventPattern::as_str).collect();
         let events = if events.is_empty() { "all events".to_owned() } else { events.join(", ") };
         let closing = webhook.closing.map(|lead| format!("; closing {} ahead", span(lead)));
-        format!("webhook: {}: {events}{}", webhook.shown_url(), closing.unwrap_or_default())
+        let url = shown_url(&webhook.url);
+        format!("webhook: {url}: {events}{}", closing.unwrap_or_default())
     }));
     if let Some(before) = tenant.remind_millis {
         lines.push(format!("reminders: {} before a deadline", span(before)));

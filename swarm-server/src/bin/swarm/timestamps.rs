@@ -10,7 +10,7 @@ use der::asn1::{ContextSpecific, ObjectIdentifier, OctetStringRef, Utf8StringRef
 use der::{AnyRef, Decode, Encode, Reader, Sequence, SliceReader, Tag, TagNumber, Tagged as _};
 use swarm_client::{TimestampClient, printable};
 use swarm_core::audit::MAX_TOKEN;
-use swarm_core::domain::Digest;
+use swarm_core::domain::{Digest, shown_url};
 use swarm_core::service::signed_log::TimestampAuthority;
 use swarm_core::{Entropy as _, SystemEntropy};
 use swarm_http::TenantConfig;
@@ -22,7 +22,7 @@ static REQUESTS: Outgoing = Outgoing::new("timestamp");
 
 /// Checks the URL of a tenant's authority. The error is the reason.
 pub(crate) fn configured(url: &str) -> Result<String, String> {
-    TimestampClient::new(url).map_err(|error| format!("{url:?}: {error}"))?;
+    TimestampClient::new(url).map_err(|error| format!("{:?}: {error}", shown_url(url)))?;
     Ok(url.to_owned())
 }
 

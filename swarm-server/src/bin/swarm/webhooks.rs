@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use serde::Deserialize;
 use swarm_client::{WebhookClient, is_loopback};
-use swarm_core::domain::{EventPattern, MAX_WEBHOOK_URL, WebhookSecret, WebhookSettings};
+use swarm_core::domain::{
+    EventPattern, MAX_WEBHOOK_URL, WebhookSecret, WebhookSettings, shown_url,
+};
 use swarm_core::rules::{CLOSING_EVENT, DeliveryFault};
 use swarm_core::service::{WebhookRequest, WebhookSender};
 
@@ -45,9 +47,7 @@ pub(crate) fn configured(tables: &[WebhookTable]) -> Result<Arc<[WebhookSettings
     }
     let mut webhooks: Vec<WebhookSettings> = Vec::new();
     for table in tables {
-        // A query may have a secret in it.
-        let shown = table.url.split('?').next().unwrap_or_default();
-        let bad = |fault: &str| format!("{shown:?}: {fault}");
+        let bad = |fault: &str| format!("{:?}: {fault}", shown_url(&table.url));
         let settings = settings(table).map_err(|fault| bad(&fault))?;
         if webhooks.iter().any(|other| other.url == settings.url) {
             return Err(bad("is given twice"));
