@@ -7,6 +7,7 @@ use swarm_core::domain::Digest;
 
 use crate::harness::{Author, Server};
 use crate::program::swarm;
+use crate::scripted_service::ScriptedService;
 
 #[test]
 fn export_writes_all_lists_and_their_digests() {
@@ -63,4 +64,19 @@ fn export_writes_all_lists_and_their_digests() {
     }
     // Nothing is written into a folder that has something.
     assert_eq!(export().status.code(), Some(2));
+}
+
+#[test]
+fn failed_export_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    // It has takes, and ends where sessions are asked for.
+    let service = ScriptedService::answering("{\"takes\":[]}");
+    let failed = swarm(&["export", &service.url, "--out", out], &[]).output().unwrap();
+    assert_eq!(failed.status.code(), Some(3), "{failed:?}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    let server = Server::start();
+    let url = format!("http://{}", server.address);
+    let output = swarm(&["export", &url, "--out", out], &[]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
 }

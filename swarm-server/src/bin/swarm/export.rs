@@ -95,7 +95,7 @@ const LISTS: [List; 7] = [
     },
 ];
 
-/// Writes the files, and the manifest last. The folder must be empty, or is made.
+/// Writes the export to a folder, which must be empty, or is made.
 pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
     let client = options.trust.client(&options.url)?;
     let folder = &options.out;
@@ -106,23 +106,11 @@ pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
         return Err(CommandError::Usage(format!("{} is not empty", shown(folder))));
     }
     let export = Export { client, folder, progress: Progress::of_requests() };
-    let mut files = Vec::new();
-    for list in &LISTS {
-        let mut file = RecordFile::new(folder, list.file)?;
-        let ids = export.write_list(list, &mut file)?;
-        files.push(file.end()?);
-        if let Some(part) = &list.part {
-            files.push(export.write_parts(part, &ids)?);
-        }
-    }
-    let manifest = Json::from([
-        ("format", Json::from("swarm-export/1")),
-        ("service", Json::from(export.client.service())),
-        ("at", Json::Text(now().to_string())),
-        ("files", Json::List(files)),
-    ]);
-    fs::write(folder.join("manifest.json"), json::write(&manifest) + "\n").map_err(unwritable)
+    // An unfinished export would stand in the way of the next one.
+    export.write().inspect_err(|_| export.remove())
 }
+
+const MANIFEST: &str = "manifest.json";
 
 /// The most pages of a list: a service whose pages never end is left.
 const MAX_PAGES: usize = 100_000;
@@ -135,6 +123,36 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
+    /// Writes the files, and the manifest last.
+    fn write(&self) -> Result<(), CommandError> {
+        let mut files = Vec::new();
+        for list in &LISTS {
+            let mut file = RecordFile::new(self.folder, list.file)?;
+            let ids = self.write_list(list, &mut file)?;
+            files.push(file.end()?);
+            if let Some(part) = &list.part {
+                files.push(self.write_parts(part, &ids)?);
+            }
+        }
+        let manifest = Json::from([
+            ("format", Json::from("swarm-export/1")),
+            ("service", Json::from(self.client.service())),
+            ("at", Json::Text(now().to_string())),
+            ("files", Json::List(files)),
+        ]);
+        let written = fs::write(self.folder.join(MANIFEST), json::write(&manifest) + "\n");
+        written.map_err(|error| unwritable(MANIFEST, &error))
+    }
+
+    /// Removes the files that were written.
+    fn remove(&self) {
+        let parts = LISTS.iter().filter_map(|list| list.part.as_ref()).map(|part| part.file);
+        for name in LISTS.iter().map(|list| list.file).chain(parts).chain([MANIFEST]) {
+            // Those that were not begun do not exist.
+            let _ = fs::remove_file(self.folder.join(name));
+        }
+    }
+
     /// Writes the records of a list. Returns their ids, if something is read of each.
     fn write_list(&self, list: &List, file: &mut RecordFile) -> Result<Vec<String>, CommandError> {
         let (mut at, mut ids) = (String::new(), Vec::new());
