@@ -158,6 +158,8 @@ fn invalid_configuration_is_named_and_fails_the_start() {
         (tenant("committee = { key_prefix = \"I-C\" }"), "key_prefix"),
         (tenant("committee = { brief_at = \"25:00\" }"), "brief_at"),
         (tenant("committee = { export_to = \"briefs\" }"), "public_origin"),
+        (tenant("committee = { export_mode = \"999\" }"), "committee.export_mode must be written"),
+        (tenant("committee = { export_mode = \"0666\" }"), "committee.export_mode must not let"),
         (tenant("committee = { dead_line = \"23:25\" }"), "dead_line"),
         (tenant("extra = 1"), "extra"),
         (tenant(""), "acme"),

@@ -399,7 +399,8 @@ fn contexts_and_profiles_are_private_files() {
     let token = user.file("token", ADMIN);
     fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
     let add = ["admin", "--url", &user.url, "--token-file", "token", "context", "add", "desk"];
-    user.with(&add, &[]).fails(4, "chmod 600 token");
+    let named = format!("chmod 600 {}", token.display());
+    user.with(&add, &[]).fails(4, &named);
     fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
     let added = user.with(&add, &[]);
     assert!(added.err.contains("in use; next: swarm admin status"), "{}", added.err);

@@ -99,7 +99,7 @@ fn check_prints_the_effective_configuration() {
         refusal(&["check", "--config", file.to_str().unwrap()], &[("SWARM_STORE", "nowhere")]);
     assert!(said.contains("store: must be"), "{said}");
     let tls = ["check", "--tls-cert=missing.pem", "--tls-key=missing.key"];
-    assert!(refusal(&tls, &[]).contains("tls_cert (--tls-cert): missing.pem"));
+    assert!(refusal(&tls, &[]).contains("/missing.pem: No such file"));
 }
 
 #[test]
@@ -139,6 +139,13 @@ fn invalid_tenant_settings_are_named() {
         (with("about = \"one\\ntwo\""), "about"),
         (with("mail_from = \"nobody\""), "mail_from"),
         (with("public_origin = \"https://user@acme.example\""), "public_origin"),
+        // A file is named by its full path.
+        (
+            with(
+                "[[tenants.webhooks]]\nurl = \"https://a.example\"\nsecret_file = \"hook.secret\"",
+            ),
+            "/hook.secret: No such file",
+        ),
         (without("admin_tokens", bad_hash), "admin_tokens"),
         (without("admin_tokens", "admin_tokens = [{ name = \"ada\" }]"), "hash"),
         (without("admin_tokens", &same), "bob"),

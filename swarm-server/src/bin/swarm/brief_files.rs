@@ -26,6 +26,9 @@ use crate::secrets::random_bytes;
 pub(crate) fn folders(tables: &[TenantTable]) -> Result<Exports, Failure> {
     let (mut exports, mut folders) = (HashMap::new(), HashSet::new());
     for table in tables {
+        let mode = table.committee.export_mode.as_deref().map(mode_of).transpose();
+        let mode = mode
+            .map_err(|fault| format!("tenants: {:?}: committee.export_mode {fault}", table.id))?;
         let Some(folder) = table.committee.export_to.clone() else { continue };
         let bad = |fault| format!("tenants: {:?}: committee.export_to {fault}", table.id);
         let origin = table.public_origin.clone().ok_or_else(|| bad("needs public_origin"))?;
@@ -35,9 +38,6 @@ pub(crate) fn folders(tables: &[TenantTable]) -> Result<Exports, Failure> {
         }
         let id = TenantId::parse(table.id.as_str());
         let id = id.map_err(|invalid| format!("tenants: {:?}: id: {}", table.id, invalid.rule))?;
-        let mode = table.committee.export_mode.as_deref().map(mode_of).transpose();
-        let mode = mode
-            .map_err(|fault| format!("tenants: {:?}: committee.export_mode {fault}", table.id))?;
         exports.insert(id, Export { folder, origin, mode });
     }
     Ok(exports)

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
+use crate::failure::full_path;
 use crate::mail::{Smtp, checked_sender};
 use crate::schedule::ScheduleTable;
 use crate::store::DEFAULT_STORE;
@@ -224,9 +225,10 @@ pub(crate) fn tenants(path: &Path) -> Result<Vec<TenantTable>, Failure> {
 }
 
 fn read(path: &Path) -> Result<File, Failure> {
+    let path = full_path(path);
     let name = path.display();
     let text =
-        fs::File::open(path).and_then(read_text).map_err(|error| format!("{name}: {error}"))?;
+        fs::File::open(&path).and_then(read_text).map_err(|error| format!("{name}: {error}"))?;
     Ok(toml::from_str(&text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;

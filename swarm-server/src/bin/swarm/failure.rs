@@ -1,5 +1,6 @@
 //! Errors that end the program: how they are reported, and the exit statuses of commands (MANUAL.md, 13.3).
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use swarm_client::{Error, printable};
@@ -13,6 +14,11 @@ pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// it.
 pub(crate) fn with_causes(what: &str, error: &dyn std::error::Error) -> String {
     format!("{what}: {}", swarm_core::service::with_causes(error))
+}
+
+/// The path from the root, for errors: a relative one says nothing to a reader who does not know the working directory.
+pub(crate) fn full_path(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Why a command did not do what it was asked.

@@ -12,6 +12,7 @@ use swarm_core::proof::hex;
 use swarm_core::{Entropy, SystemEntropy};
 
 use crate::arguments::HashTokenOptions;
+use crate::failure::full_path;
 use crate::text_file::read_text;
 use crate::{Failure, console};
 
@@ -81,9 +82,10 @@ fn token_from_input() -> Result<String, Failure> {
 /// # Errors
 /// If the file cannot be read, or users may read it who may not know the secret.
 pub(crate) fn read_secret(path: &Path) -> Result<String, Failure> {
+    let path = full_path(path);
     let name = path.display();
     let fault = |error: io::Error| format!("{name}: {error}");
-    let file = File::open(path).map_err(fault)?;
+    let file = File::open(&path).map_err(fault)?;
     let metadata = file.metadata().map_err(fault)?;
     if metadata.is_dir() {
         return Err(format!("{name}: is a directory").into());

@@ -19,6 +19,7 @@ use swarm_core::proof::tree::TreeHash;
 use swarm_core::service::signed_log::{CheckpointMemory, LastSigned, LogSigner};
 
 use crate::Failure;
+use crate::failure::full_path;
 use crate::secrets::{random_bytes, read_secret};
 
 /// The default file, in the working directory.
@@ -98,11 +99,12 @@ pub(crate) fn in_process() -> Result<LogSigner, Failure> {
 
 /// The secret in the file, which is made where it is missing.
 fn secret(path: &Path) -> Result<ServerSecret, Failure> {
-    let name = path.display();
-    let fault = |error: &dyn std::fmt::Display| format!("signing_key: {name}: {error}");
+    let fault = |error: &dyn std::fmt::Display| {
+        format!("signing_key: {}: {error}", full_path(path).display())
+    };
     if !path.try_exists().map_err(|error| fault(&error))? {
         create(path).map_err(|error| fault(&error))?;
-        tracing::info!("signing_key: created {name}");
+        tracing::info!("signing_key: created {}", path.display());
     }
     existing_secret(path)
 }
@@ -110,7 +112,8 @@ fn secret(path: &Path) -> Result<ServerSecret, Failure> {
 fn existing_secret(path: &Path) -> Result<ServerSecret, Failure> {
     let text = read_secret(path).map_err(|error| format!("signing_key: {error}"))?;
     let key = SigningKey::from_pkcs8_pem(&text).map_err(|_| {
-        format!("signing_key: {}: is no Ed25519 key in PKCS#8 (PEM)", path.display())
+        let name = full_path(path);
+        format!("signing_key: {}: is no Ed25519 key in PKCS#8 (PEM)", name.display())
     })?;
     Ok(ServerSecret::new(key.to_bytes()))
 }

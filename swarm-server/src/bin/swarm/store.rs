@@ -15,6 +15,7 @@ use swarm_store_redis::RedisStore;
 use swarm_store_sqlite::SqliteStore;
 
 use crate::Failure;
+use crate::failure::full_path;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 use crate::failure::with_causes;
 
@@ -228,8 +229,9 @@ pub(crate) fn exists(store: &str) -> Result<(), Failure> {
     if store == MEMORY {
         return Err("store: memory is empty at start: give the server's store".into());
     }
-    match sqlite_path(store) {
-        Some(path) if !path.exists() => {
+    match new_file(store) {
+        Some(path) => {
+            let path = full_path(&path);
             Err(format!("store: there is no file {path:?}: give the server's store").into())
         }
         _ => Ok(()),
@@ -291,7 +293,8 @@ async fn sqlite(used: Use, store: &str) -> Result<SqliteStore, Failure> {
     };
     let opened = tokio::task::spawn_blocking(open).await?;
     let name = path.display();
-    let store = opened.map_err(|error| with_causes(&format!("store: {name}"), &error))?;
+    let store = opened
+        .map_err(|error| with_causes(&format!("store: {}", full_path(path).display()), &error))?;
     if is_new {
         tracing::info!("store: created {name}");
     }

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 
 use crate::Failure;
 use crate::command::now;
+use crate::failure::full_path;
 
 /// The two files, and the certificate and key last read from them.
 pub(crate) struct TlsFiles {
@@ -71,21 +72,21 @@ impl TlsFiles {
 /// The error with the setting and the file that it is about.
 fn described(cert: &Path, key: &Path, error: &TlsError) -> String {
     let causes = with_causes(error);
+    let [cert, key] = [cert, key].map(full_path);
+    let cert = format!("tls_cert (--tls-cert): {}", cert.display());
+    let key = format!("tls_key (--tls-key): {}", key.display());
     match error {
-        TlsError::Certificate(_) => format!("tls_cert (--tls-cert): {}: {causes}", cert.display()),
-        TlsError::Key(_) => format!("tls_key (--tls-key): {}: {causes}", key.display()),
-        _ => format!(
-            "tls_cert (--tls-cert): {}, tls_key (--tls-key): {}: {causes}",
-            cert.display(),
-            key.display()
-        ),
+        TlsError::Certificate(_) => format!("{cert}: {causes}"),
+        TlsError::Key(_) => format!("{key}: {causes}"),
+        _ => format!("{cert}, {key}: {causes}"),
     }
 }
 
 /// The bytes of both files.
 fn bytes(cert: &Path, key: &Path) -> Result<(Vec<u8>, Vec<u8>), Failure> {
     let read = |name: &str, path: &Path| {
-        fs::read(path).map_err(|error| format!("{name}: {}: {error}", path.display()))
+        let path = full_path(path);
+        fs::read(&path).map_err(|error| format!("{name}: {}: {error}", path.display()))
     };
     Ok((read("tls_cert (--tls-cert)", cert)?, read("tls_key (--tls-key)", key)?))
 }

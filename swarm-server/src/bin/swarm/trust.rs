@@ -6,6 +6,8 @@ use swarm_client::{Client, InvalidUrl, LogTiles};
 
 use crate::Failure;
 use crate::arguments::Trust;
+#[cfg(feature = "tls")]
+use crate::failure::full_path;
 
 #[cfg(feature = "tls")]
 impl Trust {
@@ -18,7 +20,7 @@ impl Trust {
         let authorities = match &self.ca_file {
             Some(file) => {
                 let fault = |error: &dyn std::fmt::Display| {
-                    format!("ca_file (--ca-file): {}: {error}", file.display())
+                    format!("ca_file (--ca-file): {}: {error}", full_path(file).display())
                 };
                 let pem = std::fs::read(file).map_err(|error| fault(&error))?;
                 Authorities::from_pem(&pem).map_err(|error| fault(&error))?
