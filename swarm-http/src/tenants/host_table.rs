@@ -30,7 +30,7 @@ pub struct HostTable(Arc<RwLock<Tenants>>);
 #[derive(Debug, Default)]
 struct Tenants {
     by_id: HashMap<TenantId, Arc<TenantConfig>>,
-    /// By host, in lower case; of one host, those with the longest base paths first.
+    /// By [`key`] of the host; of one host, those with the longest base paths first.
     by_host: HashMap<String, Vec<Arc<TenantConfig>>>,
 }
 
@@ -96,7 +96,7 @@ impl Tenants {
                     return Err(DuplicateTenant::NotHost(host.clone()));
                 }
                 let base = tenant.base_path();
-                let sharing = all.by_host.entry(host.to_ascii_lowercase()).or_default();
+                let sharing = all.by_host.entry(key(host)).or_default();
                 if sharing.iter().any(|other| other.base_path() == base) {
                     return Err(DuplicateTenant::Host(format!("{host}{base}")));
                 }
@@ -109,6 +109,11 @@ impl Tenants {
         }
         Ok(all)
     }
+}
+
+/// What is the same in all spellings of a host: case does not matter, nor does the dot at the end of a complete domain name.
+fn key(host: &str) -> String {
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
 /// Whether the text is the name of a host, as requests have it: without a port.
@@ -137,7 +142,7 @@ fn named_log(path: &str) -> Option<&str> {
 impl TenantDirectory for HostTable {
     fn find(&self, request: &TenantRequest<'_>) -> Option<Arc<TenantConfig>> {
         let tenants = self.read();
-        among(tenants.by_host.get(request.host?.name())?, request.path).map(Arc::clone)
+        among(tenants.by_host.get(&key(request.host?.name()))?, request.path).map(Arc::clone)
     }
 
     fn tenant(&self, id: &TenantId) -> Option<Arc<TenantConfig>> {
@@ -195,6 +200,14 @@ mod tests {
         table.insert(tenant("acme", &["acme.example", "WWW.acme.example"])).unwrap();
         table.insert(tenant("bolt", &["bolt.example"])).unwrap();
         assert_eq!(found(&table, "www.ACME.example:80").unwrap(), "acme");
+        // With the dot of a complete domain name it is the same host.
+        assert_eq!(found(&table, "acme.example.").unwrap(), "acme");
+        assert_eq!(found(&table, "acme.example.:80").unwrap(), "acme");
+        let taken = table.insert(tenant("zenith", &["bolt.example."]));
+        assert_eq!(taken, Err(DuplicateTenant::Host("bolt.example.".to_owned())));
+        table.insert(tenant("dotted", &["dotted.example."])).unwrap();
+        assert_eq!(found(&table, "dotted.example").unwrap(), "dotted");
+        assert!(table.remove(&TenantId::parse("dotted").unwrap()));
         table.insert(tenant("acme", &["acme.example"])).unwrap();
         assert_eq!(found(&table, "www.acme.example"), None);
         let taken = table.insert(tenant("zenith", &["zenith.example", "Bolt.example"]));

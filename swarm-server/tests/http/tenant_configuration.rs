@@ -82,10 +82,12 @@ fn check_prints_the_effective_configuration() {
         "signing key: swarm.key, which serve makes",
         "acme: export: briefs to /srv/briefs",
         "bolt: origin: the one in use",
+        "bolt: warning: the log is called localhost/…: set public_origin",
     ] {
         assert!(said.contains(line), "{said}");
     }
-    assert!(!said.contains("bolt: warning"), "{said}");
+    assert!(!said.contains("bolt: warning: key_prefix"), "{said}");
+    assert!(!said.contains("acme: warning: the log"), "{said}");
     let next: Vec<_> = said.lines().filter(|line| line.contains("schedule: next: ")).collect();
     assert_eq!(next.len(), 6, "{said}");
     assert!(next[..3].iter().all(|line| line.contains("T14:00:00.000Z \"")), "{next:?}");
@@ -175,8 +177,16 @@ fn check_refuses_invalid_store_and_mail_addresses() {
             assert!(said.contains("listen: must be HOST:PORT"), "{command}: {listen}\n{said}");
         }
     }
+    for metrics_listen in ["127.0.0.1:8081", "0.0.0.0:8081"] {
+        let flags = ["--listen=127.0.0.1:8081", "--metrics-listen", metrics_listen];
+        for command in ["check", "serve"] {
+            let said = refusal(&[&[command], &flags[..]].concat(), &[]);
+            assert!(said.contains("metrics_listen: must be another address"), "{command}: {said}");
+        }
+    }
     for (line, named) in [
         ("store = \"sqlite:\"", "store: must be"),
+        ("store = \"sqlite:x.db?strict=true\"", "store: sqlite:PATH has no parameters"),
         ("store = \"redis://h:port\"", "store: redis: "),
         ("store = \"redis://ada:hunter2\"", "store: redis: "),
         ("store = \"redis://ada:12345?6@h\"", "store: redis: "),
@@ -193,6 +203,21 @@ fn check_refuses_invalid_store_and_mail_addresses() {
             assert!(said.contains(named), "{command}: {line}\n{said}");
         }
     }
+}
+
+/// Links of both lead to one of them.
+#[test]
+fn tenants_with_one_public_origin_are_warned_of() {
+    let origin = "public_origin = \"https://desk.example\"";
+    let text = tenant("acme", origin) + &tenant("bolt", origin);
+    let file = configuration("one-origin.toml", &text);
+    let file = file.to_str().unwrap();
+    let output = swarm(&["check", "--config", file], &[]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let warning = "public_origin is https://desk.example, as of ";
+    assert!(output.status.success() && said.contains(&format!("warning: {warning}")), "{said}");
+    let (_, log) = Program::start(&["serve", "--config", file], &[]).stop("TERM");
+    assert_eq!(log.matches(warning).count(), 1, "{log}");
 }
 
 #[test]
@@ -277,6 +302,12 @@ fn check_connects_to_the_store() {
     };
     assert!(check().contains("store: there is no file"));
     assert!(!path.exists());
+    // That serve could not make, or would not.
+    let nowhere = format!("--store=sqlite:{}/nowhere/swarm.db", folder.path().display());
+    let said = refusal(&["check", "--connect", &nowhere], &[]);
+    assert!(said.contains("store: there is no folder "), "{said}");
+    let said = refusal(&["check", "--connect", "--read-only", &store], &[]);
+    assert!(said.contains("store: there is no file "), "{said}");
     let other = configuration("connect-other.toml", &(tenant("acme", "") + &tenant("bolt", "")));
     let program = Program::start(&["serve", &store, &format!("--config={}", other.display())], &[]);
     for host in ["acme.example", "bolt.example"] {

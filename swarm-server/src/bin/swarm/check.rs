@@ -10,7 +10,7 @@ use crate::config::{Config, MailConfig};
 use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
 use crate::secrets::{self, check_token};
 use crate::store::Opened;
-use crate::tenants::{ServedIds, admin_tokens, default_tenant};
+use crate::tenants::{ServedIds, admin_tokens, default_tenant, warnings};
 use crate::tls_files::TlsFiles;
 use crate::{Failure, console, effective_settings, failure, signing_key, store};
 
@@ -39,6 +39,8 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     if is_single {
         console::print("default: one tenant, on every host")?;
     }
+    let default = default_tenant("", &"-".repeat(16))?;
+    let served = if is_single { std::slice::from_ref(&default) } else { &*checked.tenants };
     for (tenant, table) in checked.tenants.iter().zip(&config.tenants) {
         let tokens = admin_tokens(table)?;
         let operators =
@@ -52,16 +54,21 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
             console::print(&format!("{id}: warning: key_prefix is {prefix:?}: {OTHER_PREFIXES}"))?;
         }
     }
+    for (id, warning) in warnings(served).into_iter().filter(|_| !config.read_only) {
+        console::print(&format!("{id}: warning: {warning}"))?;
+    }
     match options.connect {
-        true => connect(&config, &ServedIds::of(&config)).await,
+        true => connect(&config, default).await,
         false => Ok(()),
     }
 }
 
 /// Prints whether the store answers, and what it warns of.
-async fn connect(config: &Config, served: &ServedIds) -> Result<(), Failure> {
+async fn connect(config: &Config, any: TenantConfig) -> Result<(), Failure> {
     let store = config.store.as_str();
-    if let Some(path) = store::sqlite_path(store).filter(|path| !path.exists()) {
+    // A server that only reads makes none.
+    if let Some(path) = store::new_file(store).filter(|_| !config.read_only) {
+        store::has_folder(&path)?;
         return Ok(console::print(&format!(
             "store: there is no file {path:?} yet: serve makes it"
         ))?);
@@ -76,10 +83,10 @@ async fn connect(config: &Config, served: &ServedIds) -> Result<(), Failure> {
         true => store::open_read_only(store).await?,
         false => store::open_to_check(store).await?,
     };
-    let site = Site::single(services, default_tenant("", &"-".repeat(16))?);
+    let site = Site::single(services, any);
     let ready = site.ready().await.map_err(|error| failure::with_causes("store", &error))?;
     console::print("store: answers")?;
-    for warning in ready.warnings.into_iter().chain(served.warning(&store).await) {
+    for warning in ready.warnings.into_iter().chain(ServedIds::of(config).warning(&store).await) {
         console::print(&format!("store: warning: {warning}"))?;
     }
     Ok(())

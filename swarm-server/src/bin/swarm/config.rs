@@ -3,6 +3,7 @@
 //! that names them.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -191,6 +192,9 @@ impl Options {
                 return Err(format!("{key}: must be HOST:PORT, not {address:?}").into());
             }
         }
+        if metrics_listen.as_ref().is_some_and(|address| are_same(&listen, address)) {
+            return Err("metrics_listen: must be another address than listen".into());
+        }
         let tls = match (self.tls_cert.or(file.tls_cert), self.tls_key.or(file.tls_key)) {
             (Some(cert), Some(key)) => Some((cert, key)),
             (None, None) => None,
@@ -217,6 +221,17 @@ impl Options {
 fn is_host_and_port(address: &str) -> bool {
     let parts = address.rsplit_once(':');
     parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+}
+
+/// Whether only one of two addresses can be listened on. Port 0 is another one each time.
+fn are_same(one: &str, other: &str) -> bool {
+    match (one.parse::<SocketAddr>(), other.parse::<SocketAddr>()) {
+        (Ok(one), Ok(other)) => {
+            let is_any = one.ip().is_unspecified() || other.ip().is_unspecified();
+            one.port() == other.port() && one.port() != 0 && (is_any || one.ip() == other.ip())
+        }
+        _ => one == other,
+    }
 }
 
 /// Reads the tenants from the file again.

@@ -26,7 +26,9 @@ use crate::open_site::OpenSite;
 use crate::store::Opened;
 use crate::tenants::ServedIds;
 use crate::tls_files::TlsFiles;
-use crate::{Failure, console, descriptors, log, memory, open_site, secrets, signing_key, store};
+use crate::{
+    Failure, console, descriptors, log, memory, open_site, secrets, signing_key, store, tenants,
+};
 
 /// How long the background work may take to end its rounds, once the last connection is closed.
 const LAST_ROUND: Duration = Duration::from_secs(2);
@@ -72,6 +74,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let expiry = tls.as_ref().map(TlsFiles::expiry);
     let open = open_site::open(config, secrets::admin_token()?, expiry, open_store).await?;
     if !read_only {
+        warn_of_tenants(&open.site);
         check_logs(&open.site).await;
         open_site::begin_webhooks(&open.site).await;
     }
@@ -116,14 +119,18 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     serve(listener, &site, maintenance, limits, stop).await
 }
 
-/// Compares each log with the checkpoint that this server remembers, before anything is committed. Warns of logs that
-/// have no name of their own.
+/// Warns of the settings of tenants that `swarm check` warns of, too.
+fn warn_of_tenants(site: &Site) {
+    let tenants: Vec<_> = site.tenants().iter().map(|served| served.config().clone()).collect();
+    for (tenant, warning) in tenants::warnings(&tenants) {
+        tracing::warn!(%tenant, "{warning}");
+    }
+}
+
+/// Compares each log with the checkpoint that this server remembers, before anything is committed.
 async fn check_logs(site: &Site) {
     for served in site.tenants() {
         let tenant = served.id();
-        if served.config().public_origin.is_none() {
-            tracing::warn!(%tenant, "the log is called localhost/…: set public_origin, or nobody else can tell it apart");
-        }
         let Some(log) = served.signed_log() else { continue };
         if let Err(error) = log.check().await {
             tracing::error!("{}", with_causes(&format!("{tenant}: log"), &error));

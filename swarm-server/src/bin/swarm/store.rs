@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use percent_encoding::percent_decode_str;
 use swarm_core::store::{ReadOnly, Store};
 use swarm_core::{Committees, Swarm, SystemEntropy};
 use swarm_http::Services;
@@ -44,6 +45,10 @@ const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
 const UNKNOWN: &str = "store: must be sqlite:PATH, memory, postgres://…, redis://…, rediss://…, \
                        redis-cluster://… or redis-sentinel://…";
 
+/// SQLite would take them for a part of the name.
+const SQLITE_PARAMETERS: &str =
+    "store: sqlite:PATH has no parameters, and its path no question mark";
+
 /// The path of a SQLite file. Some write it like a URL, `sqlite://swarm.db` or `sqlite:///srv/swarm.db`.
 pub(crate) fn sqlite_path(store: &str) -> Option<&Path> {
     let path = store.strip_prefix(SQLITE)?;
@@ -70,14 +75,12 @@ pub(crate) async fn open(store: &str) -> Result<Opened, Failure> {
 
 /// Opens an existing store for reads only.
 pub(crate) async fn open_read_only(store: &str) -> Result<Opened, Failure> {
-    check(store)?;
     exists(store)?;
     open_for(Use::Read, store).await
 }
 
 /// Opens an existing store to see whether it can be served.
 pub(crate) async fn open_to_check(store: &str) -> Result<Opened, Failure> {
-    check(store)?;
     exists(store)?;
     open_for(Use::Check, store).await
 }
@@ -152,6 +155,7 @@ impl Kind {
         let has_file = sqlite_path(store).is_some_and(|path| !path.as_os_str().is_empty());
         match store {
             MEMORY => Ok(Self::Memory),
+            _ if has_file && store.contains('?') => Err(SQLITE_PARAMETERS.into()),
             _ if has_file => Ok(Self::Sqlite),
             _ if has_scheme(&POSTGRES) => Ok(Self::Postgres),
             _ if has_scheme(&REDIS) => Ok(Self::Redis),
@@ -216,6 +220,17 @@ pub(crate) fn new_file(store: &str) -> Option<PathBuf> {
     sqlite_path(store).filter(|path| !path.exists()).map(Path::to_owned)
 }
 
+/// Checks that there is a folder in which a missing file can be created.
+pub(crate) fn has_folder(file: &Path) -> Result<(), Failure> {
+    let file = full_path(file);
+    match file.parent() {
+        Some(folder) if !folder.is_dir() => {
+            Err(format!("store: there is no folder {folder:?}").into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks that what is written to a store outlives this program.
 pub(crate) fn outlives(store: &str) -> Result<(), Failure> {
     if store == MEMORY {
@@ -224,8 +239,9 @@ pub(crate) fn outlives(store: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks that a store can exist already.
+/// Checks the form of an address, and that its store can exist already.
 pub(crate) fn exists(store: &str) -> Result<(), Failure> {
+    check(store)?;
     if store == MEMORY {
         return Err("store: memory is empty at start: give the server's store".into());
     }
@@ -234,17 +250,19 @@ pub(crate) fn exists(store: &str) -> Result<(), Failure> {
             let path = full_path(&path);
             Err(format!("store: there is no file {path:?}: give the server's store").into())
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
 /// The settings of a checked address, without a password.
 pub(crate) fn settings(store: &str) -> String {
-    let Some((_, settings)) = store.split_once('?').filter(|_| !store.starts_with(SQLITE)) else {
-        return String::new();
+    let (_, settings) = store.split_once('?').unwrap_or_default();
+    let is_public = |setting: &&str| {
+        let name = setting.split('=').next().unwrap_or_default();
+        !name.is_empty() && percent_decode_str(name).decode_utf8_lossy() != "password"
     };
-    let public: Vec<_> = settings.split('&').filter(|it| !it.starts_with("password=")).collect();
-    format!("?{}", public.join("&"))
+    let public: Vec<_> = settings.split('&').filter(is_public).collect();
+    if public.is_empty() { String::new() } else { format!("?{}", public.join("&")) }
 }
 
 /// The address without user, password and settings, for messages. If it is malformed, only the scheme,
@@ -304,6 +322,21 @@ async fn sqlite(used: Use, store: &str) -> Result<SqliteStore, Failure> {
 #[cfg(all(test, any(feature = "postgres", feature = "redis")))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_shown_without_a_password() {
+        for (store, shown) in [
+            ("postgres://h/d?pool=4&password=hush&strict=true", "?pool=4&strict=true"),
+            ("postgres://h/d?%70assword=hush", ""),
+            ("postgres://h/d?passwor%64=hush&pool=4", "?pool=4"),
+            ("postgres://h/d?password=hush", ""),
+            ("postgres://h/d?", ""),
+            ("redis://:hush@h:1", ""),
+            ("sqlite:swarm.db", ""),
+        ] {
+            assert_eq!(settings(store), shown, "{store}");
+        }
+    }
 
     #[test]
     fn characters_that_end_a_password_are_found() {

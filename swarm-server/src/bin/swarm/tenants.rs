@@ -1,7 +1,7 @@
 //! The tenants of the configuration file, or the default tenant without one; and a warning about tenants that a store holds
 //! although they are not served.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use swarm_core::domain::committee::KeyPrefix;
 use swarm_core::domain::{Actor, AdminTokenHash, Invalid, MAX_WINDOW_MILLIS, Quotas, TimeOfDay};
@@ -34,6 +34,24 @@ pub(crate) fn configured(tables: &[TenantTable]) -> Result<Vec<TenantConfig>, Fa
         Some(twice) => Err(format!("tenants: duplicate id {:?}", twice.id.as_str()).into()),
         None => Ok(configs),
     }
+}
+
+/// What a server warns of at its start: logs that cannot be told apart, and links that lead to another tenant. Each text is
+/// about the tenant before it.
+pub(crate) fn warnings(tenants: &[TenantConfig]) -> Vec<(TenantId, String)> {
+    let mut urls = HashMap::new();
+    let mut warning = |tenant: &TenantConfig| match tenant.public_url() {
+        None => Some(
+            "the log is called localhost/…: set public_origin, or nobody else can tell it apart"
+                .to_owned(),
+        ),
+        Some(url) => {
+            let other = urls.insert(url.clone(), tenant.id.clone())?;
+            Some(format!("public_origin is {url}, as of {other}: its links lead to one of them"))
+        }
+    };
+    let warned = tenants.iter().filter_map(|tenant| Some((tenant.id.clone(), warning(tenant)?)));
+    warned.collect()
 }
 
 fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {

@@ -10,7 +10,7 @@ use crate::{Failure, store};
 
 /// Opens an existing store to dump its tenants.
 pub(super) async fn to_dump(address: &str) -> Result<Store, CommandError> {
-    store::check(address).and_then(|()| store::exists(address)).map_err(usage)?;
+    store::exists(address).map_err(usage)?;
     Ok(store::open(address).await.map_err(unreached)?.store)
 }
 
