@@ -70,6 +70,11 @@ pub(crate) struct Parts {
     pub(crate) operations: bool,
 }
 
+/// Texts that name the tenant that each is about.
+fn named(texts: Vec<(TenantId, String)>) -> Vec<String> {
+    texts.into_iter().map(|(tenant, text)| format!("{tenant}: {text}")).collect()
+}
+
 impl Parts {
     /// All optional routes.
     #[cfg(test)]
@@ -285,9 +290,14 @@ impl Site {
     /// [`Error::Store`] if the store does not answer or is not to be used.
     pub async fn ready(&self) -> Result<Readiness, Error> {
         let mut ready = self.tenants.services().swarm.ready().await;
-        if ready.is_ok() && self.has_foreign_log() {
-            let foreign = "another key signed the last checkpoint of a log: nothing is signed until the right key \
-                           is given, or an operator accepts this one";
+        let foreign = self.foreign_logs();
+        if ready.is_ok() && !foreign.is_empty() {
+            let tenants: Vec<_> = foreign.iter().map(TenantId::as_str).collect();
+            let foreign = format!(
+                "{}: another key signed the last checkpoint of the log: nothing is signed until the right key is given; \
+                 to go on with this one: swarm admin accept key",
+                tenants.join(", ")
+            );
             ready = Err(StoreError::misconfigured("sign", foreign).into());
         }
         for (tenant, damage) in self.damaged_logs() {
@@ -332,50 +342,42 @@ impl Site {
         self.certificate.as_ref().and_then(CertificateExpiry::not_after)
     }
 
-    /// Whether the last checkpoint of any log was signed by another key than this server's.
-    fn has_foreign_log(&self) -> bool {
-        let is_foreign =
-            |served: &Arc<ServedTenant>| served.signed_log().is_some_and(SignedLog::is_foreign);
-        self.tenants.services().signer.is_some() && self.tenants().iter().any(is_foreign)
+    /// The tenants the last checkpoint of whose log was signed by another key than this server's.
+    fn foreign_logs(&self) -> Vec<TenantId> {
+        let foreign = self.of_logs(|log| log.is_foreign().then_some(()));
+        foreign.into_iter().map(|(tenant, ())| tenant).collect()
     }
 
     /// The tenants whose entries differ from those that were signed.
     fn damaged_logs(&self) -> Vec<(TenantId, Damage)> {
-        if self.tenants.services().signer.is_none() {
-            return Vec::new();
-        }
-        let damaged = self.tenants().into_iter().filter_map(|served| {
-            let damage = served.signed_log()?.damage()?;
-            Some((served.config().id.clone(), damage))
-        });
-        damaged.collect()
+        self.of_logs(SignedLog::damage)
     }
 
     /// What witnesses have against the logs, also in `swarm_log_disputes` of `/metrics`.
     fn disputes(&self) -> Vec<String> {
-        let disputes = self.of_logs(SignedLog::disputes);
+        let disputes = named(self.of_logs(SignedLog::disputes));
         self.metrics.logs_are_disputed(disputes.len());
         disputes
     }
 
     /// The logs without a timestamp of their last checkpoint that needs one, also in `swarm_missed_timestamps` of `/metrics`.
     fn missed_timestamps(&self) -> Vec<String> {
-        let missed = self.of_logs(|log| log.missed_timestamp().into_iter().collect());
+        let missed = named(self.of_logs(SignedLog::missed_timestamp));
         self.metrics.timestamps_are_missed(missed.len());
         missed
     }
 
-    /// What this function says of the logs, each text with its tenant.
-    fn of_logs(&self, says: impl Fn(&SignedLog) -> Vec<String>) -> Vec<String> {
+    /// What this function finds in the logs, each with its tenant.
+    fn of_logs<F: IntoIterator>(&self, find: impl Fn(&SignedLog) -> F) -> Vec<(TenantId, F::Item)> {
         let tenants = match &self.tenants.services().signer {
             Some(_) => self.tenants(),
             None => Vec::new(),
         };
-        let said = tenants.iter().filter_map(|served| {
-            let (id, texts) = (&served.config().id, says(served.signed_log()?));
-            Some(texts.into_iter().map(move |text| format!("{id}: {text}")))
+        let found = tenants.iter().filter_map(|served| {
+            let found = find(served.signed_log()?).into_iter();
+            Some(found.map(|found| (served.config().id.clone(), found)))
         });
-        said.flatten().collect()
+        found.flatten().collect()
     }
 
     /// The client whose address a trusted proxy forwards, or the program around the service says. Requests that a proxy forwards

@@ -1,5 +1,7 @@
 //! The error type of stores.
 
+use crate::domain::TenantId;
+
 /// The store gave no answer, or an invalid one. The [`kind`](Self::kind) determines how to react.
 /// `Display` names only the operation; the source has the details, for logs.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +78,9 @@ impl StoreError {
     /// The operation named `op` found a clock that is too far behind the log:
     /// [`StoreErrorKind::ClockBehind`].
     pub fn clock_behind(op: &'static str) -> Self {
-        Self::new(StoreErrorKind::ClockBehind, op, "the clock is more than an hour behind the log")
+        let text = "the clock is more than an hour behind the log; to go on with the time that it shows now: \
+                    swarm admin accept clock";
+        Self::new(StoreErrorKind::ClockBehind, op, text)
     }
 
     /// The operation named `op` found a log that does not continue the one seen before:
@@ -90,6 +94,13 @@ impl StoreError {
     /// An error of the operation named `op`.
     pub fn new(kind: StoreErrorKind, op: &'static str, source: impl Into<Source>) -> Self {
         Self { kind, op, source: source.into() }
+    }
+
+    /// Returns the same error, whose text names the tenant that it is about.
+    #[must_use]
+    pub fn of_tenant(self, tenant: &TenantId) -> Self {
+        let source = format!("{tenant}: {}", self.source).into();
+        Self { source, ..self }
     }
 
     /// Returns the kind of error.

@@ -161,7 +161,7 @@ impl SeenLogs {
     /// in any tenant. Used by [`Store::ready`](super::Store::ready).
     ///
     /// # Errors
-    /// The error of the first tenant that may not commit.
+    /// The error of the first tenant that may not commit, which names the tenant if the store answered.
     pub async fn check<F>(&self, may_commit: impl Fn(TenantId) -> F) -> Result<()>
     where
         F: Future<Output = Result<()>>,
@@ -172,7 +172,11 @@ impl SeenLogs {
             seen.into_iter().partition(|(_, seen)| is_blocked(seen));
         let sample = free.into_iter().find(|(_, seen)| seen.position().size > Seq(0));
         for (tenant, seen) in blocked.into_iter().chain(sample) {
-            seen.note(may_commit(tenant).await)?;
+            let may_commit = seen.note(may_commit(tenant.clone()).await);
+            may_commit.map_err(|error| match blocks(error.kind()) {
+                true => error.of_tenant(&tenant),
+                false => error,
+            })?;
             seen.is_blocked.store(false, Ordering::Relaxed);
         }
         Ok(())

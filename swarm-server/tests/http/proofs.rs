@@ -217,7 +217,8 @@ fn server_with_another_key_signs_nothing() {
     let client = &program.client;
     wait_until("it says so", || client.get("/readyz").status == 503);
     let why = client.get("/readyz").expect(503).json()["detail"].to_string();
-    assert!(why.contains("another key signed the last checkpoint"), "{why}");
+    assert!(why.contains("default: another key signed the last checkpoint"), "{why}");
+    assert!(why.contains("swarm admin accept key"), "{why}");
     client.submit(&ada, ada.draft(DAY, "aurora")).expect(201);
     assert_eq!(self::key(client), key);
     assert_eq!(checkpoint(client), signed);

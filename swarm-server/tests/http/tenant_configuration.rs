@@ -261,6 +261,24 @@ fn sighup_reloads_the_tenants() {
     assert_eq!(log.matches("key_prefix changed").count(), 1, "{log}");
 }
 
+/// Another process removed it, so that its log went back.
+#[test]
+fn tenant_that_is_served_no_more_does_not_count_for_readiness() {
+    let file = configuration("removed.toml", &(tenant("acme", "") + &tenant("bolt", "")));
+    let program = Program::start(&["serve", "--config", file.to_str().unwrap()], &[]);
+    program.client.at("bolt.example").convene("2026-11-21", "aurora");
+    let remove = ["remove", "--store=sqlite:swarm.db", "--tenant=bolt", "--yes"];
+    let removed = swarm(&remove, &[]).current_dir(program.folder.path()).output().unwrap();
+    assert!(removed.status.success(), "{removed:?}");
+    let ready = || program.client.get("/readyz");
+    wait_until("it is noticed", || ready().status == 503);
+    let why = ready().json()["detail"].to_string();
+    assert!(why.contains("bolt: the log is not the one that was seen before"), "{why}");
+    std::fs::write(&file, tenant("acme", "")).unwrap();
+    program.signal("HUP");
+    wait_until("it is ready", || ready().status == 200);
+}
+
 /// A table of a footer, and a comma.
 const LINK: &str = "{ text = \"About\", url = \"https://a.example\" },";
 

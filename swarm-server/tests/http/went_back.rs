@@ -257,7 +257,7 @@ fn refused(client: &Client, author: &Author) {
 #[track_caller]
 fn not_ready(client: &Client) {
     let ready = client.get("/readyz").expect(503).json();
-    let detail = "the log is not the one that was seen before: \
+    let detail = "default: the log is not the one that was seen before: \
                   the store was wiped, restored or failed over; \
                   to go on with what it has now: swarm admin accept store";
     assert_eq!((&ready["error"], &ready["detail"]), (&json!("store unavailable"), &json!(detail)));

@@ -35,7 +35,8 @@ fn readyz_reports_a_clock_far_behind(backend: &Backend) {
     let submitted = fixture.client.submit(&author, author.draft(DATE, "aurora"));
     submitted.refused(503, "store unavailable");
     let ready = fixture.client.get("/readyz").expect(503).json();
-    let detail = "the clock is more than an hour behind the log";
+    let detail = "default: the clock is more than an hour behind the log; to go on with the time that it shows now: \
+                  swarm admin accept clock";
     assert_eq!((&ready["error"], &ready["detail"]), (&json!("store unavailable"), &json!(detail)));
     fixture.clock.move_by(TWO_HOURS);
     fixture.client.get("/readyz").expect(200);

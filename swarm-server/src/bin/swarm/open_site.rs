@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use swarm_core::Timestamp;
 use swarm_core::service::{WebhookSender, with_causes};
-use swarm_http::{HostTable, ServedTenant, Services, Site, TenantConfig};
+use swarm_core::store::Store;
+use swarm_core::{TenantId, Timestamp};
+use swarm_http::{HostTable, ServedTenant, Site, TenantConfig};
 use swarm_maintenance::{
     DeliverMail, DeliverWebhooks, LogQueuedMail, Maintenance, OfferCheckpoints, RemindMembers,
     Reminding, StoreReadiness, TimestampCheckpoints,
@@ -15,6 +16,7 @@ use crate::brief_files::{self, ExportBriefs, Exports};
 use crate::config::{self, Config, MailConfig, TenantTable};
 use crate::mail::Smtp;
 use crate::secrets::{GivenToken, mint_token};
+use crate::store::Opened;
 use crate::webhooks::HttpSender;
 use crate::{Failure, console, tenants, timestamps, witnesses};
 
@@ -47,6 +49,7 @@ impl CheckedTenants {
 /// The site, with the state that reloading needs.
 pub(crate) struct OpenSite {
     pub(crate) site: Arc<Site>,
+    pub(crate) store: Store,
     pub(crate) exports: Arc<RwLock<Exports>>,
     /// `None` for a single tenant on every host.
     hosts: Option<HostTable>,
@@ -62,28 +65,31 @@ pub(crate) async fn open(
     config: Config,
     admin_token: Option<GivenToken>,
     expiry: Option<impl Fn() -> Option<Timestamp> + Send + Sync + 'static>,
-    open_store: impl AsyncFnOnce(&str) -> Result<Services, Failure>,
+    open_store: impl AsyncFnOnce(&str) -> Result<Opened, Failure>,
 ) -> Result<OpenSite, Failure> {
     let CheckedTenants { tenants, exports } =
         CheckedTenants::of(&config.tenants, config.mail.as_ref())?;
     let (over_tls, operations_apart) = (config.tls.is_some(), config.metrics_listen.is_some());
     let smtp = config.mail.as_ref().map(MailConfig::smtp).transpose()?;
-    let mut minted_token = None;
-    let (site, hosts) = if tenants.is_empty() {
-        let tenant = match &admin_token {
+    let (mut minted_token, hosts) = (None, HostTable::new());
+    let single = if tenants.is_empty() {
+        Some(match &admin_token {
             Some(given) => tenants::default_tenant(&given.source, &given.token)?,
             None => tenants::default_tenant("admin token", minted_token.insert(mint_token()?))?,
-        };
-        (Site::single(open_store(&config.store).await?, tenant), None)
+        })
     } else {
         if admin_token.is_some() {
             tracing::warn!(
                 "the token of SWARM_ADMIN_TOKEN is ignored: each tenant has its own tokens"
             );
         }
-        let hosts = HostTable::new();
         hosts.replace(tenants)?;
-        (Site::new(open_store(&config.store).await?, hosts.clone()), Some(hosts))
+        None
+    };
+    let Opened { services, store } = open_store(&config.store).await?;
+    let (site, hosts) = match single {
+        Some(tenant) => (Site::single(services, tenant), None),
+        None => (Site::new(services, hosts.clone()), Some(hosts)),
     };
     let site = site
         .trust_forwarded(config.trust_forwarded)
@@ -103,6 +109,7 @@ pub(crate) async fn open(
             site.with_dropped_log_lines(console::lines_dropped)
                 .with_export_faults(brief_files::faults),
         ),
+        store,
         exports: Arc::new(RwLock::new(exports)),
         hosts,
         mail: config.mail,
@@ -188,7 +195,12 @@ impl OpenSite {
         }
         let count = tenants.len();
         self.warn_of_changed_prefixes(&tenants);
+        let before = self.site.tenants();
         hosts.replace(tenants)?;
+        // The server is ready whatever becomes of the logs of others.
+        let is_served = |id: &TenantId| self.site.tenant(id).is_some();
+        let gone = before.iter().map(|served| &served.config().id).filter(|id| !is_served(id));
+        gone.for_each(|id| self.store.forget(id));
         brief_files::forget_faults_but_of(&exports);
         *self.exports.write().unwrap_or_else(PoisonError::into_inner) = exports;
         Ok(count)

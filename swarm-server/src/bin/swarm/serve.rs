@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swarm_core::Error;
-use swarm_core::store::{Store, StoreErrorKind};
+use swarm_core::store::StoreErrorKind;
 use swarm_http::Site;
 use swarm_maintenance::MaintainedTenant as _;
 use swarm_server::{Limits, Listener};
@@ -57,7 +57,6 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         true => None,
         false => signing_key::kept_checkpoints(signing_key.as_deref(), is_memory),
     };
-    let mut stored = None;
     let open_store = async |store: &str| {
         let signer = match read_only {
             // It signs nothing, and makes no file.
@@ -68,8 +67,7 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
             true => store::open_read_only(store).await?,
             false => store::open(store).await?,
         };
-        stored = Some(store);
-        Ok(services.with_signer(signer))
+        Ok(Opened { services: services.with_signer(signer), store })
     };
     let expiry = tls.as_ref().map(TlsFiles::expiry);
     let open = open_site::open(config, secrets::admin_token()?, expiry, open_store).await?;
@@ -79,8 +77,8 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         open_site::begin_webhooks(&open.site).await;
     }
     count_warnings(&open.site, checkpoints).await?;
-    if let Some(stored) = stored {
-        warn_of_unserved(&served, &stored).await;
+    if let Some(warning) = served.warning(&open.store).await {
+        tracing::warn!("{warning}");
     }
     // Not before: a start that fails must not show a token that nothing accepts.
     if let Some(token) = &open.minted_token {
@@ -189,13 +187,6 @@ pub(crate) fn limits(behind_proxy: bool) -> Limits {
         limits.connections_per_address = None;
     }
     limits
-}
-
-/// Warns of tenants in the store that are not served.
-async fn warn_of_unserved(served: &ServedIds, store: &Store) {
-    if let Some(warning) = served.warning(store).await {
-        tracing::warn!("{warning}");
-    }
 }
 
 /// The settings that SIGHUP reloads, and the settings that it only compares.

@@ -209,10 +209,10 @@ fn has_unencoded_credentials(store: &str) -> bool {
         || credentials.split('%').skip(1).any(|after| !is_encoded(after))
 }
 
-/// Both interfaces of an existing store.
-pub(crate) async fn open_existing(store: &str) -> Result<Services, Failure> {
+/// Opens an existing store.
+pub(crate) async fn open_existing(store: &str) -> Result<Opened, Failure> {
     exists(store)?;
-    Ok(open(store).await?.services)
+    open(store).await
 }
 
 /// The file that opening this store would create, if it would.
