@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
 use crate::directory::MaintainedTenant;
-use crate::job::{Job, Next};
+use crate::job::{Job, Next, PAUSE};
 
 /// The time between two comparisons.
 const CHECK_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -26,6 +26,8 @@ static READERS: Semaphore = Semaphore::const_new(1);
 pub struct SignLog {
     /// The outcome of the last round, so that an unchanged outcome is logged once.
     last: Option<Signing>,
+    /// The number of rounds in a row that failed.
+    failures: u32,
 }
 
 #[async_trait]
@@ -36,10 +38,12 @@ impl<T: MaintainedTenant> Job<T> for SignLog {
         let signing = match log.sign().await {
             Ok(signing) => signing,
             Err(error) => {
+                self.failures = self.failures.saturating_add(1);
                 tracing::error!(%tenant, error = with_causes(&error), "log not signed");
                 return Next::Soon;
             }
         };
+        self.failures = 0;
         let next = if signing == Signing::Contended { Next::Soon } else { Next::Changed };
         if self.last.as_ref() != Some(&signing) {
             match &signing {
@@ -60,9 +64,11 @@ impl<T: MaintainedTenant> Job<T> for SignLog {
         next
     }
 
-    /// A change is noticed within a second. With this pause, a checkpoint follows less than two seconds after it.
+    /// A change is noticed within a second. With this pause, a checkpoint follows less than two seconds after it. While the store
+    /// fails, the pause doubles up to that of other jobs.
     fn pause(&self) -> Duration {
-        Duration::from_millis(300)
+        let factor = 2_u32.saturating_pow(self.failures);
+        Duration::from_millis(300).saturating_mul(factor).min(PAUSE)
     }
 }
 

@@ -13,11 +13,12 @@ use swarm_core::domain::{
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::rules::Attempt;
 use swarm_core::service::signed_log::{LogSigner, SignedLog, TimestampAuthority};
-use swarm_core::store::async_trait;
+use swarm_core::store::backend::{Backend, Operation, Query, Reading};
+use swarm_core::store::{Interceptor, Store, StoreError, async_trait};
 use swarm_core::{Mailer, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{
-    ClockCheck, DeliverMail, Job, ListedTenant, MaintainedTenant, Maintenance, Next, TenantList,
-    TimestampCheckpoints,
+    ClockCheck, DeliverMail, Job, ListedTenant, MaintainedTenant, Maintenance, Next, PAUSE,
+    SignLog, TenantList, TimestampCheckpoints,
 };
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{application, object, session_draft};
@@ -224,6 +225,45 @@ async fn session_that_another_server_closed_is_timestamped_a_minute_later() {
         job.round(&served).await;
     }
     assert_eq!((asked(), job.round(&served).await), (3, Next::Changed));
+}
+
+/// A store that answers nothing.
+struct Outage;
+
+#[async_trait]
+impl Interceptor for Outage {
+    async fn read(
+        &self,
+        _: &dyn Backend,
+        _: &TenantId,
+        op: Operation,
+        _: Vec<Query>,
+    ) -> swarm_core::store::Result<Reading> {
+        Err(StoreError::unavailable(op, "the disk is full"))
+    }
+}
+
+/// Each failure is an error in the log.
+#[tokio::test]
+async fn log_is_signed_less_often_while_that_fails() {
+    let works = Store::from(MemoryStore::new());
+    let served = [&works.intercepted(Arc::new(Outage)), &works].map(|store| {
+        let tenant = Swarm::new(store.clone(), SystemEntropy).tenant(&tenant_id("acme"));
+        let signer = LogSigner::without_memory(ServerSecret::new([1; 32]));
+        let log = tenant.signed_log("acme.example", &signer).unwrap();
+        ListedTenant::new(tenant).with_signed_log(log)
+    });
+    let [fails, works] = served;
+    let mut job = SignLog::default();
+    let pause = |job: &SignLog| Job::<ListedTenant>::pause(job);
+    let (usual, mut pauses) = (pause(&job), Vec::new());
+    for _ in 0..40 {
+        job.round(&fails).await;
+        pauses.push(pause(&job));
+    }
+    assert!(pauses.is_sorted() && pauses[0] > usual && pauses[4..].iter().all(|it| *it == PAUSE));
+    job.round(&works).await;
+    assert_eq!(pause(&job), usual);
 }
 
 async fn apply(tenant: &Tenant) {
