@@ -25,7 +25,7 @@ pub struct Command {
     pub arguments: Vec<Argument>,
     /// The fields of the body that are the same in each request, as JSON.
     pub fixed: &'static [(&'static str, &'static str)],
-    /// What the request is about, where it is not the first argument alone.
+    /// What the request is about, where it is not the first argument without a flag.
     pub target: Option<&'static str>,
     /// What is done afterwards.
     pub done: String,

@@ -231,6 +231,49 @@ fn commands_that_are_said_to_be_next_are_right() {
     assert!(lost.err.contains("an operator can reset the claim"), "{}", lost.err);
 }
 
+/// However many sessions were convened since.
+#[test]
+fn own_takes_are_listed() {
+    let (program, user) = desk();
+    joined(&user);
+    program.client.convene("2026-11-21", "aurora");
+    user.member("submit --stance cautious --confidence 0.62 --session 1").ok();
+    for day in 1..=25 {
+        program.client.convene(&format!("2026-12-{day:02}"), "aurora");
+    }
+    user.member("submit --stance bullish --confidence 1 --session 26").ok();
+    let rows = |arguments: &str| {
+        let listed = user.member(arguments).ok();
+        listed.lines().skip(1).map(|row| row[..2].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(rows("takes"), ["2\t", "1\t"]);
+    assert_eq!(rows("takes --limit 1"), ["2\t"]);
+    assert!(user.member("takes --limit 1").err.contains("there are older ones"));
+}
+
+#[test]
+fn lists_take_the_words_that_they_print_and_the_times_that_people_type() {
+    let (program, user) = desk();
+    program.client.convene("2026-11-21", "aurora");
+    let listed = user.admin("session list").ok();
+    assert!(listed.contains("\n1\t2026-11-21\taurora\topen\t"), "{listed}");
+    for state in ["open", "collecting"] {
+        assert_eq!(user.admin(&format!("session list --state {state}")).ok(), listed);
+    }
+    let header = listed.lines().next().unwrap().to_owned() + "\n";
+    assert_eq!(user.admin("session list --state closed").ok(), header);
+
+    let acts = |since: &str| user.admin(&format!("acts --since {since}")).ok();
+    let all = user.admin("acts").ok();
+    for since in ["-1h", "00:00", "2026-01-01T00:00:00Z"] {
+        assert_eq!(acts(since), all, "{since}");
+    }
+    assert_eq!(acts("+1h").lines().count(), 1);
+    assert_eq!(user.admin("acts --before -1h").ok().lines().count(), 1);
+    user.admin("acts --since yesterday").fails(2, "give -3h, 19:00 (UTC) or");
+    user.admin("session deadline 1 +99999999d").fails(2, "\"+99999999d\" is not a time");
+}
+
 #[test]
 fn rejected_applicant_does_not_make_its_name_ambiguous() {
     let (program, user) = desk();

@@ -10,6 +10,7 @@ use swarm_redis_testing::wait_until;
 
 use crate::commands::{User, desk, desk_with};
 use crate::console::visitor::{Seen, Visitor};
+use crate::harness::fresh_key;
 use crate::program::Program;
 use crate::routes;
 use crate::webhooks::Receiver;
@@ -256,6 +257,10 @@ fn committee(operator: &Operator<'_>) {
 /// A leaked token, a lost one, and a member that leaves.
 fn leaving(operator: &Operator<'_>) {
     operator.change("update zoë --contact zoe@desk.example");
+    let key = fresh_key().public_key();
+    let asked = operator.user.admin(&format!("rotate-key zoë --public-key {key} --dry-run")).err;
+    let caution = "): the token or key in use stops working at once";
+    assert!(asked.contains("Zoë (") && asked.contains(caution), "{asked}");
     operator.change("rotate-key zoë --yes");
     operator.change("reset-claim zoë");
     operator.user.admin("erase zoë --yes").fails(1, "member is approved");

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use swarm_core::domain::{DeliveryState, MemberState};
 
 use super::declared::AdminVerb;
 use crate::arguments::Trust;
-use crate::command::flag;
+use crate::command::{flag, state_word};
 
 #[derive(Args)]
 #[command(
@@ -105,16 +106,16 @@ pub(super) enum Verb {
         min: Option<u32>,
     },
     /// What operators did in the last 400 days, the latest first
-    #[command(after_help = "Example: swarm admin acts --by ada --since 2026-08-01T00:00:00Z")]
+    #[command(after_help = "Example: swarm admin acts --by ada --since -7d")]
     Acts {
         /// The name of an operator's token
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
-        /// From this time on
-        #[arg(long, value_name = "TIME")]
+        /// From this time on: -3h, 19:00 (UTC, the last one) or an RFC 3339 time
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         since: Option<String>,
-        /// Before this time
-        #[arg(long, value_name = "TIME")]
+        /// Before this time, given likewise
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         before: Option<String>,
         /// The most acts
         #[arg(long, value_name = "N", default_value_t = 100)]
@@ -207,7 +208,7 @@ pub(super) enum SessionVerb {
     #[command(after_help = "Example: swarm admin session list --state collecting")]
     List {
         /// Those in this state only
-        #[arg(long, value_parser = SESSION_STATES)]
+        #[arg(long, value_parser = session_states())]
         state: Option<String>,
     },
     /// Show a session
@@ -218,9 +219,11 @@ pub(super) enum SessionVerb {
     },
 }
 
-/// The states of a session.
-const SESSION_STATES: [&str; 5] =
-    ["scheduled", "collecting", "window_closed", "aggregated", "published"];
+/// The states of a session, which may also be given by the words that lists have for them.
+fn session_states() -> PossibleValuesParser {
+    let states = ["scheduled", "collecting", "window_closed", "aggregated", "published"];
+    PossibleValuesParser::new(states.map(|it| PossibleValue::new(it).alias(state_word(it))))
+}
 
 #[derive(Subcommand)]
 pub(super) enum CommitteeVerb {

@@ -239,9 +239,9 @@ impl Request {
     /// Sends it, after what should be heard before.
     fn send(self, operator: &Operator, command: &Command) -> Result<(), CommandError> {
         if !command.asks.is_empty() {
-            let target = match (command.target, self.shown.first()) {
-                (Some(target), _) => self.filled(target, &Json::Null, str::to_owned),
-                (None, first) => first.map_or_else(String::new, |(_, text)| text.clone()),
+            let target = match command.target {
+                Some(target) => self.filled(target, &Json::Null, str::to_owned),
+                None => self.first_placed(command),
             };
             operator.heed(&target, (self.method, &self.path), &self.body, command.asks)?;
         }
@@ -300,6 +300,19 @@ impl Request {
         }
         let is_approved = |answer: &&Json| text_of(answer, "state") == "approved";
         answers.iter().find(is_approved).map_or(Ok(()), |it| follow(operator, command, it))
+    }
+
+    /// The first argument with a place of its own, else the first one.
+    fn first_placed(&self, command: &Command) -> String {
+        let is_placed = |field: &String| {
+            command
+                .arguments
+                .iter()
+                .any(|argument| argument.flag.is_none() && argument.field == *field)
+        };
+        let placed = self.shown.iter().find(|(field, _)| is_placed(field));
+        let first = placed.or(self.shown.first());
+        first.map_or_else(String::new, |(_, text)| text.clone())
     }
 
     fn done(&self, command: &Command, answer: &Json) -> String {

@@ -20,7 +20,7 @@ use arguments::{
 use declared::AdminVerb;
 use operator::Operator;
 
-use crate::command::{Output, cell, note, text_of};
+use crate::command::{Output, cell, note, now, parse_past_time, state_word, text_of};
 use crate::failure::CommandError;
 
 /// Runs one command of an operator.
@@ -67,7 +67,11 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
             ranking(operator, &query)
         }
         Verb::Acts { by, since, before, limit } => {
-            let filters = [("by", by), ("since", since), ("before", before)];
+            let time = |text: Option<String>| {
+                let time = text.map(|text| parse_past_time(&text, now())).transpose();
+                time.map(|time| time.map(|time| time.to_string()))
+            };
+            let filters = [("by", by), ("since", time(since)?), ("before", time(before)?)];
             let filters = filters
                 .into_iter()
                 .filter_map(|(name, value)| Some(format!("&{name}={}", path_segment(&value?))));
@@ -149,7 +153,8 @@ fn sessions(operator: &Operator, verb: SessionVerb) -> Result<(), CommandError> 
     match verb {
         SessionVerb::List { state } => {
             let is_in = |session: &Json| {
-                state.as_ref().is_none_or(|state| text_of(session, "state") == *state)
+                let named = text_of(session, "state");
+                state.as_ref().is_none_or(|state| *state == named || state == state_word(&named))
             };
             let answer = operator.pages_by("before", "/api/swarm/sessions", "sessions", is_in)?;
             let columns = ["id", "date", "subjectId", "state", "windowClosesAt"];

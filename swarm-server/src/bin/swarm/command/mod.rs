@@ -15,4 +15,4 @@ pub(crate) use private_files::{
 };
 pub(crate) use progress::Progress;
 pub(crate) use shell::{flag, shell_word};
-pub(crate) use times::{in_both_times, now, parse_time};
+pub(crate) use times::{in_both_times, now, parse_past_time, parse_time};

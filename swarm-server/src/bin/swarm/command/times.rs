@@ -23,16 +23,33 @@ pub(crate) fn now() -> Timestamp {
 /// # Errors
 /// [`CommandError::Usage`] for any other text.
 pub(crate) fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
-    const DAY_MILLIS: i64 = 86_400_000;
     if let Some(span) = text.strip_prefix('+') {
-        return span_millis(span).map(|millis| now.plus_millis(millis)).ok_or_else(|| wrong(text));
+        return moved(now, span, 1).ok_or_else(|| wrong(text, "+3h"));
     }
     if let Ok(time) = TimeOfDay::parse("time", text) {
         let today = now.at(time);
         return Ok(if today <= now { today.plus_millis(DAY_MILLIS) } else { today });
     }
-    Timestamp::parse("time", text).map_err(|_| wrong(text))
+    Timestamp::parse("time", text).map_err(|_| wrong(text, "+3h"))
 }
+
+/// Reads a time to look back to: `-3h` (`s`, `m`, `h` or `d` before now), `19:00` (UTC, the last one), or what
+/// [`parse_time`] reads.
+///
+/// # Errors
+/// [`CommandError::Usage`] for any other text.
+pub(crate) fn parse_past_time(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
+    if let Some(span) = text.strip_prefix('-') {
+        return moved(now, span, -1).ok_or_else(|| wrong(text, "-3h"));
+    }
+    if let Ok(time) = TimeOfDay::parse("time", text) {
+        let today = now.at(time);
+        return Ok(if today > now { today.plus_millis(-DAY_MILLIS) } else { today });
+    }
+    parse_time(text, now).map_err(|_| wrong(text, "-3h"))
+}
+
+const DAY_MILLIS: i64 = 86_400_000;
 
 /// Returns a time in UTC and, unless that is the same, in a time zone.
 pub(crate) fn in_both_times(time: impl Display, local: &str, zone: &str) -> String {
@@ -42,10 +59,16 @@ pub(crate) fn in_both_times(time: impl Display, local: &str, zone: &str) -> Stri
     }
 }
 
-fn wrong(text: &str) -> CommandError {
+fn wrong(text: &str, span: &str) -> CommandError {
     CommandError::Usage(format!(
-        "{text:?} is not a time: give +3h, 19:00 (UTC) or 2026-11-21T19:00:00Z"
+        "{text:?} is not a time: give {span}, 19:00 (UTC) or 2026-11-21T19:00:00Z"
     ))
+}
+
+/// The time that is a span such as `90m` after this one, or before it. `None` outside of the years of RFC 3339.
+fn moved(now: Timestamp, span: &str, sign: i64) -> Option<Timestamp> {
+    let time = Timestamp::from_millis(now.millis() + sign * span_millis(span)?)?;
+    Timestamp::parse("time", &time.to_string()).ok()
 }
 
 /// The milliseconds of a span such as `90m`.
@@ -80,8 +103,28 @@ mod tests {
             let expected = Timestamp::parse("time", expected).unwrap();
             assert_eq!(parse_time(text, now).unwrap(), expected, "{text}");
         }
-        for text in ["", "+", "+h", "+3", "3h", "+-3h", "25:00", "tomorrow", "+3µ"] {
+        for text in
+            ["", "+", "+h", "+3", "3h", "+-3h", "25:00", "tomorrow", "+3µ", "-3h", "+99999999d"]
+        {
             assert!(parse_time(text, now).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_to_look_back_to_are_read() {
+        let now = Timestamp::parse("now", "2026-11-21T18:00:00Z").unwrap();
+        for (text, expected) in [
+            ("-3h", "2026-11-21T15:00:00Z"),
+            ("+1h", "2026-11-21T19:00:00Z"),
+            ("19:00", "2026-11-20T19:00:00Z"),
+            ("17:00", "2026-11-21T17:00:00Z"),
+            ("2026-11-21T19:00:00+01:00", "2026-11-21T18:00:00Z"),
+        ] {
+            let expected = Timestamp::parse("time", expected).unwrap();
+            assert_eq!(parse_past_time(text, now).unwrap(), expected, "{text}");
+        }
+        for text in ["", "-", "-3", "--3h", "3h", "-99999999d", "-4294967295d", "yesterday"] {
+            assert!(parse_past_time(text, now).is_err(), "{text}");
         }
     }
 }

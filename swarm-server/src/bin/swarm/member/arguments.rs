@@ -104,12 +104,12 @@ pub(crate) enum Verb {
     /// Verify all that is kept of your takes against the log
     #[command(after_help = "Example: swarm member check")]
     Check,
-    /// List your takes in the newest sessions
-    #[command(after_help = "Example: swarm member takes --sessions 5")]
+    /// List your takes, newest first: of each session the last revision
+    #[command(after_help = "Example: swarm member takes --limit 5")]
     Takes {
-        /// In how many sessions to look, 1 to 100
-        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100))]
-        sessions: u64,
+        /// The most takes, 1 to 500
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=500))]
+        limit: u64,
     },
     /// Publish a memo
     #[command(

@@ -10,7 +10,7 @@ mod submit;
 
 use std::path::Path;
 
-use swarm_client::{Client, Error};
+use swarm_client::{Client, Error, path_segment};
 use swarm_core::domain::SubjectId;
 use swarm_core::json::Json;
 use swarm_core::{MemberId, SessionId};
@@ -63,7 +63,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
         Verb::Brief { session } => brief(&client, session),
         Verb::Submit(submit) => submit::run(&profile, (&client, &options.trust), output, &submit),
         Verb::Check => check::run(&profile, &client, &options.trust, output),
-        Verb::Takes { sessions } => takes(&profile, &client, output, sessions),
+        Verb::Takes { limit } => takes(&profile, &client, output, limit),
         Verb::Memo { title, subject, session, file } => {
             let about = (subject.map(SubjectId::parse).transpose()?, session.map(SessionId));
             memo(&profile, &client, output, &title, about, &file)
@@ -200,21 +200,17 @@ fn takes(
     profile: &Profile,
     client: &Client,
     output: Output,
-    sessions: u64,
+    limit: u64,
 ) -> Result<(), CommandError> {
-    let member = profile.member()?;
-    let mut own = Vec::new();
+    let member = path_segment(profile.member()?.as_str());
     let progress = Progress::of_requests();
-    for session in client.sessions(None, sessions.try_into().unwrap_or(100))?.sessions {
-        progress.add(1);
-        let mut answer = client.get(&format!("/api/swarm/sessions/{}", session.id))?.into_object();
-        if let Some(Json::List(takes)) = answer.take("takes") {
-            own.extend(
-                takes.into_iter().filter(|take| text_of(take, "memberId") == member.as_str()),
-            );
-        }
-    }
+    let answer = client.get(&format!("/api/swarm/takes?member={member}&limit={limit}"))?;
+    let is_cut = !text_of(&answer, "nextBefore").is_empty();
+    let Some(Json::List(mut own)) = answer.into_object().take("takes") else {
+        return Err(CommandError::Unreached("the answer has no takes".to_owned()));
+    };
     for take in &mut own {
+        progress.add(1);
         if !text_of(take, "sealed").is_empty() && text_of(take, "signature").is_empty() {
             let path = format!("/api/swarm/takes/{}", text_of(take, "id"));
             *take = client.get_for(&profile.token(client)?, &path)?;
@@ -232,7 +228,11 @@ fn takes(
         "filedAt",
         "sealed",
     ];
-    output.rows(&Json::from([("takes", Json::List(own))]), "takes", &columns)
+    output.rows(&Json::from([("takes", Json::List(own))]), "takes", &columns)?;
+    if is_cut {
+        note(&format!("there are older ones than these {limit}"));
+    }
+    Ok(())
 }
 
 fn memo(
