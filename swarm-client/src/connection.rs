@@ -351,7 +351,15 @@ impl Client {
         }
         let request = self.agent.configure_request(request).timeout_global(Some(self.timeout));
         let answered = self.agent.run(request.build());
-        answered.map_err(|error| Error::NoAnswer(error.to_string()))
+        answered.map_err(|error| {
+            Error::NoAnswer(match error {
+                // A server that speaks TLS answers plain text with an alert.
+                ureq::Error::Protocol(_) if !is_https => {
+                    format!("{error}: if the server speaks TLS, its address begins with https://")
+                }
+                error => error.to_string(),
+            })
+        })
     }
 
     /// The error with the URL.
@@ -549,6 +557,13 @@ mod tests {
         let client = service("").without_retries().with_timeout(Duration::from_millis(50));
         let Err(Error::NoAnswer(why)) = client.get("/") else { panic!("nobody answers") };
         assert!(why.contains("timeout"), "{why}");
+    }
+
+    #[test]
+    fn alert_of_tls_is_explained() {
+        let client = service("\u{15}\u{3}\u{3}\0\u{2}\u{2}F").without_retries();
+        let Err(Error::NoAnswer(why)) = client.get("/") else { panic!("it is no answer") };
+        assert!(why.ends_with("its address begins with https://"), "{why}");
     }
 
     #[cfg(all(feature = "tls", not(feature = "ring")))]
