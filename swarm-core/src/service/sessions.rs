@@ -20,6 +20,13 @@ use crate::store::{
 /// Maximum number of sessions in one state that are searched for those that accept takes.
 pub const MAX_ACCEPTING: usize = 100;
 
+/// The states in which a first take counts, while the deadline is ahead.
+const BEFORE_RESULT: [SessionState; 3] =
+    [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed];
+
+/// Number of summaries read at a time to find all sessions before their result.
+const DEADLINES_AT_ONCE: usize = 500;
+
 /// Size in bytes at which a page of the session list ends early.
 const PAGE_BYTES: usize = 4 << 20;
 
@@ -449,10 +456,9 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn accepting_sessions(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
-        use SessionState::{Collecting, Scheduled, WindowClosed};
         let now = self.store.now().await?;
         let mut candidates = Vec::new();
-        for state in [Scheduled, Collecting, WindowClosed] {
+        for state in BEFORE_RESULT {
             let query =
                 SessionQuery { state: Some(state), limit: MAX_ACCEPTING, ..Default::default() };
             candidates.extend(self.store.sessions(&query).await?);
@@ -469,6 +475,47 @@ impl Tenant {
             }
         }
         Ok(accepting)
+    }
+
+    /// Returns summaries of the `limit` sessions with the soonest deadlines, about this subject or about any, the soonest first:
+    /// of those in which a first take would be accepted now and would count.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn soonest_deadlines(
+        &self,
+        about: Option<&SubjectId>,
+        limit: usize,
+    ) -> Result<Vec<Arc<SessionSummary>>, Error> {
+        let now = self.store.now().await?;
+        let mut candidates = Vec::new();
+        for state in BEFORE_RESULT {
+            let (list, mut before) = (SessionList::InState(state), None);
+            loop {
+                let page = self.summaries(list.clone(), before, DEADLINES_AT_ONCE).await?;
+                candidates.extend(page.sessions.into_iter().filter(|session| {
+                    let deadline = session.window_closes_at;
+                    deadline.is_some()
+                        && rules::takes_may_come(deadline, now)
+                        && about.is_none_or(|subject| session.subject_id == *subject)
+                }));
+                before = page.next_before;
+                if before.is_none() {
+                    break;
+                }
+            }
+        }
+        candidates.sort_unstable_by_key(|session| (session.window_closes_at, session.id));
+        let mut soonest = Vec::new();
+        for session in candidates {
+            if soonest.len() == limit {
+                break;
+            }
+            if self.is_newest_of_its_day(session.id, session.date, &session.subject_id).await? {
+                soonest.push(session);
+            }
+        }
+        Ok(soonest)
     }
 
     /// Returns whether takes are on file in a session whose window is open.

@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use http::StatusCode;
-use icalendar::{Calendar, Component as _, Event, EventLike as _};
-use swarm_core::domain::{SessionState, SessionSummary, SubjectId};
-use swarm_core::service::SummaryPage;
-use swarm_core::store::SessionList;
+use icalendar::{Calendar, Component as _, Event, EventLike as _, Property};
+use swarm_core::domain::{SessionSummary, SubjectId};
 use swarm_core::{Error, Timestamp};
 
 use super::frame::SiteContext;
@@ -19,7 +17,7 @@ use super::markup::printable;
 use crate::request::RequestContext;
 use crate::response::{Answer, Reply};
 
-/// Maximum number of sessions of a state in a file.
+/// Maximum number of sessions in a file.
 const MAX_SESSIONS: usize = 500;
 
 /// `/deadlines.ics`
@@ -41,26 +39,24 @@ async fn answer(
     about: Option<&SubjectId>,
 ) -> Result<Answer, Error> {
     let tenant = request.tenant();
-    let mut open = Vec::new();
-    for state in [SessionState::Scheduled, SessionState::Collecting] {
-        let list = SessionList::InState(state);
-        let SummaryPage { sessions, .. } = tenant.summaries(list, None, MAX_SESSIONS).await?;
-        open.extend(sessions);
-    }
-    open.retain(|session| about.is_none_or(|subject| session.subject_id == *subject));
-    let ids = open.iter().map(|session| &session.subject_id);
+    let sessions = tenant.soonest_deadlines(about, MAX_SESSIONS).await?;
+    let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
     let site = SiteContext::of(request);
     let (tenant, subjects) = (tenant.id().as_str(), &subjects);
-    let events = open.iter().filter_map(|session| event(session, tenant, &site, subjects));
-    let calendar = events.fold(
-        Calendar::new().name(&printable(name.to_owned())).done(),
-        |mut calendar, event| {
-            calendar.push(event);
-            calendar
-        },
-    );
+    let mut calendar = named(name);
+    calendar.extend(sessions.iter().filter_map(|session| event(session, tenant, &site, subjects)));
     Ok(Answer::new(StatusCode::OK, "text/calendar; charset=utf-8", calendar.to_string()))
+}
+
+/// An empty calendar with a name.
+fn named(name: &str) -> Calendar {
+    let name = printable(name.to_owned());
+    // The crate escapes texts. It does not know that `NAME` (RFC 7986) is one, unless the property says so.
+    let text = Property::new("NAME", &name).add_parameter("VALUE", "TEXT").done();
+    let (mut calendar, older) = (Calendar::new(), Property::new("X-WR-CALNAME", name));
+    calendar.append_property(text).append_property(older);
+    calendar
 }
 
 /// The deadline of a session; `None` if it has none. It has no end: that would have to come later.

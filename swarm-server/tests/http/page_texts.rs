@@ -395,7 +395,7 @@ fn deadlines_are_a_calendar_whose_events_move() {
             "windowClosesAt": "2030-01-02T03:04:05.000Z" });
         client.operate("/sessions", &session).expect(201);
     }
-    fixture.convene(DAY, "aurora");
+    fixture.convene("2026-11-22", "aurora");
     let lines = |path: &str| -> Vec<String> {
         let answer = client.get(path).expect(200);
         assert_eq!(answer.header("content-type"), Some("text/calendar; charset=utf-8"));
@@ -425,6 +425,92 @@ fn deadlines_are_a_calendar_whose_events_move() {
     assert!(moved.iter().any(|it| it == "DTSTART:20300103T000000Z"), "{moved:?}");
     assert_eq!(id(&moved), id(&one));
     client.get("/swarm/subjects/nothing/deadlines.ics").refused(404, "no such subject");
+}
+
+#[test]
+fn names_in_calendars_are_escaped() {
+    let fixture = Fixture::start();
+    let name = "Na,me; a\\b\r\nEND:VCALENDAR\rBEGIN:VEVENT\nUID:evil";
+    let subject = json!({ "id": "ev", "name": name });
+    fixture.client.operate("/subjects", &subject).expect(201);
+    let session =
+        json!({ "date": DAY, "subjectId": "ev", "windowClosesAt": "2030-01-02T03:04:05Z" });
+    fixture.client.operate("/sessions", &session).expect(201);
+    let text = fixture.client.get("/swarm/subjects/ev/deadlines.ics").expect(200).text;
+    let lines = text.replace("\r\n ", "");
+    let lines: Vec<_> = lines.split("\r\n").collect();
+    assert!(lines.iter().all(|line| !line.contains(['\r', '\n'])), "{lines:?}");
+    for line in ["END:VCALENDAR", "BEGIN:VEVENT"] {
+        assert_eq!(lines.iter().filter(|it| **it == line).count(), 1, "{line}: {lines:?}");
+    }
+    let escaped = "Na\\,me\\; a\\\\b\\nEND:VCALENDAR\\nBEGIN:VEVENT\\nUID:evil";
+    let named = |property: &str| {
+        let value = lines.iter().find_map(|line| line.strip_prefix(property));
+        value.unwrap_or_else(|| panic!("{property}: {lines:?}"))
+    };
+    assert!(named("NAME;VALUE=TEXT:").ends_with(&format!(": {escaped}")), "{lines:?}");
+    assert!(named("X-WR-CALNAME:").ends_with(&format!(": {escaped}")), "{lines:?}");
+    assert_eq!(named("SUMMARY:"), format!("{escaped}\\, {DAY}: takes are due"));
+}
+
+/// As `/api/swarm/open-sessions`, but that what has no deadline is no event.
+#[test]
+fn calendars_have_the_sessions_that_accept_takes() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let convene = |date: &str, closes: &str| {
+        let session = json!({ "date": date, "subjectId": "aurora", "windowClosesAt": closes });
+        client.operate("/sessions", &session).expect(201);
+    };
+    let ahead = "2030-01-02T03:04:05.000Z";
+    convene("2026-11-21", ahead);
+    convene("2026-11-21", ahead);
+    convene("2026-11-22", ahead);
+    convene("2026-11-23", "2020-01-02T03:04:05.000Z");
+    convene("2026-11-24", ahead);
+    let advance = |session: u64, state: &str| {
+        let path = format!("/sessions/{session}/state");
+        client.operate(&path, &json!({ "state": state })).expect(200);
+    };
+    advance(3, "window_closed");
+    advance(5, "aggregated");
+    let open = client.get("/api/swarm/open-sessions").expect(200).json();
+    let open = open["sessions"].as_array().unwrap().iter().map(|it| it["id"].as_u64().unwrap());
+    assert_eq!(open.collect::<Vec<_>>(), [3, 2]);
+    for path in ["/deadlines.ics", "/swarm/subjects/aurora/deadlines.ics"] {
+        let text = client.get(path).expect(200).text;
+        for session in 1..=5 {
+            let has = text.contains(&format!("UID:session-{session}-"));
+            assert_eq!(has, [2, 3].contains(&session), "{path}: session {session}: {text}");
+        }
+    }
+}
+
+#[test]
+fn calendars_have_the_soonest_deadlines_of_many() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    for subject in ["aurora", "other"] {
+        client.operate("/subjects", &json!({ "id": subject, "name": subject })).expect(201);
+    }
+    let convene = |date: &str, subject: &str, closes: &str| {
+        let session = json!({ "date": date, "subjectId": subject, "windowClosesAt": closes });
+        client.operate("/sessions", &session).expect(201);
+    };
+    convene(DAY, "aurora", "2030-01-02T03:04:05.000Z");
+    for nth in 0..501 {
+        let date = format!("{}-{:02}-{:02}", 2027 + nth / 336, 1 + nth / 28 % 12, 1 + nth % 28);
+        convene(&date, "other", "2031-01-02T03:04:05.000Z");
+    }
+    let ids = |path: &str| -> Vec<String> {
+        let text = client.get(path).expect(200).text;
+        let ids = text.split("UID:session-").skip(1).map(|rest| rest.split('-').next().unwrap());
+        ids.map(str::to_owned).collect()
+    };
+    assert_eq!(ids("/swarm/subjects/aurora/deadlines.ics"), ["1"]);
+    let all = ids("/deadlines.ics");
+    assert_eq!((all.len(), &*all[0]), (500, "1"));
 }
 
 /// The ids of a feed, of which readers remember what they have shown.
