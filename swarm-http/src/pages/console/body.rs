@@ -1,9 +1,8 @@
 //! Request bodies of the API, built from forms.
 
-use swarm_core::Timestamp;
 use swarm_core::json::{Json, Object, write};
 
-use super::form::FormData;
+use super::form::{FormData, ascii, sent_in_line};
 
 /// A time as browsers send it, without seconds or zone, is in UTC; any other text is left to the API.
 pub(super) fn utc(text: &str) -> String {
@@ -12,11 +11,6 @@ pub(super) fn utc(text: &str) -> String {
         19 | 23 if text.is_ascii() && !text.ends_with('Z') => format!("{text}Z"),
         _ => text.to_owned(),
     }
-}
-
-/// A time as a browser's field takes it: to the minute, in UTC.
-pub(super) fn typed_time(at: Timestamp) -> String {
-    at.to_string().get(..16).unwrap_or_default().to_owned()
 }
 
 /// A request body of the API, built from a form. An empty field is left out.
@@ -72,24 +66,28 @@ impl<'a> Body<'a> {
         self.typed(name, |text| Json::read(text.as_bytes()).unwrap_or_else(|_| Json::from(text)))
     }
 
+    fn list(self, name: &str, item: impl Fn(String) -> Json) -> Self {
+        match self.sent.list(name) {
+            list if list.is_empty() => self,
+            list => self.set(name, list.into_iter().map(item).collect()),
+        }
+    }
+
     /// The lines that are not blank.
     pub(super) fn lines(self, name: &str) -> Self {
-        self.typed(name, |text| {
-            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(Json::from).collect()
-        })
+        self.list(name, Json::Text)
     }
 
     /// The lines that are not blank, each a rank and the name of a stance. A rank that is no number is passed on, and refused by
     /// the API.
     pub(super) fn ranked(self, name: &str) -> Self {
-        let ranked = |line: &str| {
-            let (rank, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let is_typed = !self.sent.is_unchanged(name);
+        self.list(name, |line| {
+            let (rank, name) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
+            let name = if is_typed { name.trim() } else { name };
             let rank = Json::read(rank.trim_start_matches('+').as_bytes());
-            let rank = rank.unwrap_or_else(|_| Json::from(line));
-            Json::from([("name", Json::from(name.trim())), ("rank", rank)])
-        };
-        self.typed(name, |text| {
-            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(ranked).collect()
+            let rank = rank.unwrap_or_else(|_| Json::from(&*line));
+            Json::from([("name", Json::from(name)), ("rank", rank)])
         })
     }
 
@@ -125,8 +123,14 @@ pub(super) fn cells_of(object: &Object) -> Vec<String> {
         .to_vec();
     let is_empty = rest.members().next().is_none();
     cells.push(if is_empty { String::new() } else { write(&rest) });
-    cells.push(write(object));
+    cells.push(ascii(&write(object)));
     cells
+}
+
+/// Whether a browser sends this row of the cells of an object, if nobody changes it.
+fn is_unchanged(object: &Object, row: &[String]) -> bool {
+    let sent = cells_of(object).into_iter().map(|cell| sent_in_line(&cell).trim().to_owned());
+    sent.eq(row.iter().cloned())
 }
 
 /// The object of a row.
@@ -139,7 +143,7 @@ fn object_of(names: &[&str], row: &[String]) -> Json {
         match name.as_str() {
             "was" => {
                 let was = Json::read(cell.as_bytes()).map(Json::into_object).unwrap_or_default();
-                if !cell.is_empty() && cells_of(&was) == row {
+                if !cell.is_empty() && is_unchanged(&was, row) {
                     return Json::Object(was);
                 }
             }
@@ -183,6 +187,11 @@ mod tests {
     #[test]
     fn object_of_an_unchanged_row_stays_digit_for_digit() {
         let was = r#"{"label":"a","address":"0x1","weight":1.50,"chain":5}"#;
+        let strange = r#"{"chain":" a\nb","address":"\u202e0x1"}"#;
+        assert_eq!(
+            body(&[["ab", "0x1", "", strange]]),
+            "{\"w\":[{\"chain\":\" a\\nb\",\"address\":\"\u{202e}0x1\"}]}"
+        );
         let object = Json::read(was.as_bytes()).unwrap().into_object();
         let cells = cells_of(&object);
         assert_eq!(cells, ["5", "0x1", r#"{"label":"a","weight":1.50}"#, was]);

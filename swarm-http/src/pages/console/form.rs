@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize as _;
+use serde::Deserialize;
 use swarm_core::json::{Json, write};
 
 use super::table::Table;
@@ -12,15 +12,29 @@ use crate::pages::markup::{escape, printable};
 /// The field that marks a form whose token signs the operator in.
 pub(super) const SIGNING_IN: &str = "signing-in";
 
-/// The end of the name of a hidden field, which has the text of the field before it as it was.
+/// The end of the name of a hidden field, which has the value of the field before it as it was.
 const WAS: &str = "-was";
+
+/// The name of the field that a field of this name belongs to: the field itself, or the one that it has the value of, as it was.
+pub(super) fn field_name(name: &str) -> &str {
+    name.strip_suffix(WAS).unwrap_or(name)
+}
+
+/// What a field had before the form was sent.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Was {
+    Text(String),
+    /// Of a field with one text a line.
+    List(Vec<String>),
+}
 
 /// The fields of a submitted form, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormData {
     fields: Vec<(String, String)>,
-    /// The texts that no page can show as they are, and that nobody changed, by field.
-    unchanged: HashMap<String, String>,
+    /// The values that no page can show as they are, and that nobody changed, by field.
+    unchanged: HashMap<String, Was>,
 }
 
 impl FormData {
@@ -32,8 +46,8 @@ impl FormData {
             fields.iter().map(|(name, value)| (name.as_str(), value.trim())).collect();
         let unchanged = fields.iter().filter_map(|(name, value)| {
             let name = name.strip_suffix(WAS)?;
-            let texts = Json::read(value.as_bytes()).ok()?;
-            let (shown, was) = <(String, String)>::deserialize(texts).ok()?;
+            let values = Json::read(value.as_bytes()).ok()?;
+            let (shown, was) = <(String, Was)>::deserialize(values).ok()?;
             (sent.get(name) == Some(&shown.trim())).then(|| (name.to_owned(), was))
         });
         let unchanged = unchanged.collect();
@@ -52,9 +66,22 @@ impl FormData {
     /// was.
     pub(super) fn text(&self, name: &str) -> &str {
         match self.unchanged.get(name) {
-            Some(text) => text,
-            None => self.get(name).unwrap_or_default().trim(),
+            Some(Was::Text(text)) => text,
+            _ => self.get(name).unwrap_or_default().trim(),
         }
+    }
+
+    /// The texts of a field with one a line: the lines that are not blank. A list that nobody changed is as it was.
+    pub(super) fn list(&self, name: &str) -> Vec<String> {
+        match self.unchanged.get(name) {
+            Some(Was::List(list)) => list.clone(),
+            _ => lines_of(self.text(name)),
+        }
+    }
+
+    /// Whether the field has a value that it had before.
+    pub(super) fn is_unchanged(&self, name: &str) -> bool {
+        self.unchanged.contains_key(name)
     }
 
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
@@ -239,6 +266,8 @@ pub(crate) struct Field {
     pub(crate) label: String,
     pub(crate) kind: Kind,
     pub(crate) value: String,
+    /// The texts of the value, of a field with one a line.
+    pub(super) list: Option<Vec<String>>,
     pub(crate) hint: Option<String>,
     pub(crate) is_required: bool,
     /// Whether some act of the form needs it.
@@ -300,6 +329,7 @@ impl Field {
             label: label.to_owned(),
             kind,
             value: String::new(),
+            list: None,
             hint: None,
             is_required: false,
             is_needed: false,
@@ -330,7 +360,7 @@ impl Field {
 
     /// A time, in UTC.
     pub(super) fn time(name: &'static str, label: &str) -> Self {
-        Self::new(Kind::Input("datetime-local"), name, label)
+        Self::new(TIME, name, label)
     }
 
     pub(super) fn day(name: &'static str, label: &str) -> Self {
@@ -371,6 +401,11 @@ impl Field {
         Self { value: value.into(), ..self }
     }
 
+    /// With these texts, one a line.
+    pub(super) fn with_list(self, list: Vec<String>) -> Self {
+        Self { value: list.join("\n"), list: Some(list), ..self }
+    }
+
     pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
@@ -399,15 +434,23 @@ impl Field {
         Self { chooser: Some(path), ..self }
     }
 
-    /// The text that a browser sends if nobody changes it, and the text itself, where they differ.
+    /// The value as the page has it: a time to the minute, as browsers take it.
+    pub(crate) fn shown(&self) -> &str {
+        let length = if self.kind == TIME { TO_THE_MINUTE } else { self.value.len() };
+        self.value.get(..length).unwrap_or(&self.value)
+    }
+
+    /// The text that a browser sends if nobody changes it, and the value itself, where they may differ.
     pub(crate) fn was(&self) -> Option<String> {
-        let is_text = matches!(self.kind, Kind::Input("text") | Kind::Lines(_));
-        let mut shown = printable(self.value.clone());
-        if matches!(self.kind, Kind::Input(_)) {
-            shown.retain(|letter| letter != '\n');
+        let shown = match self.kind {
+            Kind::Lines(_) => printable(self.value.clone()),
+            Kind::Input("text") | TIME => sent_in_line(self.shown()),
+            _ => return None,
+        };
+        match &self.list {
+            Some(list) => Some(ascii(&write(&(&shown, list)))),
+            None => (shown.trim() != self.value).then(|| ascii(&write(&(&shown, &self.value)))),
         }
-        let differs = is_text && shown.trim() != self.value;
-        differs.then(|| ascii(&write(&[shown.as_str(), &self.value])))
     }
 
     /// The columns that are shown: others are sent back as they came.
@@ -442,7 +485,11 @@ impl Field {
         } else if self.kind == Kind::Flag {
             self.value = sent.text(self.name).to_owned();
         } else if let Some(value) = sent.get(self.name).filter(|_| !self.is_token()) {
-            self.value = sent.unchanged.get(self.name).map_or(value, String::as_str).to_owned();
+            match sent.unchanged.get(self.name) {
+                Some(Was::Text(text)) => self.value.clone_from(text),
+                Some(Was::List(list)) => self = self.with_list(list.clone()),
+                None => self = Self { value: value.to_owned(), list: None, ..self },
+            }
         }
         self
     }
@@ -454,8 +501,27 @@ impl Field {
     }
 }
 
-/// The same JSON in ASCII.
-fn ascii(json: &str) -> String {
+/// A time.
+const TIME: Kind = Kind::Input("datetime-local");
+
+/// The length of a time as a browser's field takes it, without seconds: `2026-11-21T22:45`.
+const TO_THE_MINUTE: usize = 16;
+
+/// The lines that are not blank, without the space around them.
+fn lines_of(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(str::to_owned).collect()
+}
+
+/// What a browser sends of a field of one line with this text, if nobody changes it.
+pub(super) fn sent_in_line(text: &str) -> String {
+    let mut shown = printable(text.to_owned());
+    shown.retain(|letter| letter != '\n');
+    shown
+}
+
+/// The same JSON in ASCII, which a page shows as it is.
+pub(super) fn ascii(json: &str) -> String {
     let mut units = [0; 2];
     let mut escaped = |letter: char| -> String {
         let units = letter.encode_utf16(&mut units).iter();
@@ -488,6 +554,31 @@ mod tests {
             form.append_pair(&format!("{}{WAS}", field.name), &was);
         }
         FormData::read(form.finish().as_bytes())
+    }
+
+    #[test]
+    fn time_that_nobody_changed_keeps_its_seconds() {
+        let field = Field::time("at", "At").with_value("2026-11-30T12:34:56.789Z");
+        assert_eq!(field.shown(), "2026-11-30T12:34");
+        let unchanged = sent(&field, Some(field.shown()));
+        assert_eq!(unchanged.text("at"), "2026-11-30T12:34:56.789Z");
+        assert_eq!(field.clone().typed(&unchanged).value, field.value, "it comes back as it was");
+        for typed in ["2026-11-30T12:35", ""] {
+            assert_eq!(sent(&field, Some(typed)).text("at"), typed);
+        }
+        assert_eq!(Field::time("at", "At").was(), None);
+    }
+
+    #[test]
+    fn list_that_nobody_changed_stays_as_it_was() {
+        let list = ["a", " lead", "two\nlines", "", "\u{202e}"].map(str::to_owned).to_vec();
+        let field = Field::lines("notes", "Notes", 3).with_list(list.clone());
+        let unchanged = sent(&field, None);
+        assert_eq!(unchanged.list("notes"), list);
+        assert_eq!(field.clone().typed(&unchanged).list, Some(list), "it comes back as it was");
+        let typed = sent(&field, Some(" b \n\nc"));
+        assert_eq!(typed.list("notes"), ["b", "c"]);
+        assert_eq!(sent(&field.typed(&typed), None).list("notes"), ["b", "c"]);
     }
 
     #[test]

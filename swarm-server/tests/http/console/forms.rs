@@ -154,6 +154,56 @@ fn earlier_deadline_asks_for_the_token_and_a_later_one_does_not() {
 }
 
 #[test]
+fn field_that_nobody_touched_changes_nothing() {
+    let server = Server::start();
+    let client = server.client();
+    let notes = json!(["a", " lead", "two\nlines"]);
+    let address = json!([{ "chain": " base\n", "address": "\u{202e}0x1" }]);
+    let subject = json!({ "id": "aurora", "name": "Aurora", "structuralNotes": notes,
+        "wallets": address });
+    client.operate("/subjects", &subject).expect(201);
+    let first = json!({
+        "date": "2026-11-21", "subjectId": "aurora", "windowClosesAt": "2098-12-31T22:45:56.789Z",
+        "question": "Higher?", "resolution": "By the close.", "resolvesAt": "2099-11-30T12:34:56.789Z",
+        "buckets": [" lead", "two\nlines"],
+        "stances": [{ "name": " down", "rank": -1 }, { "name": "up\nwards", "rank": 1.5 }],
+    });
+    client.operate("/sessions", &first).expect(201);
+    let session =
+        |id: u64| client.get(&format!("/api/swarm/sessions/{id}")).json()["session"].clone();
+    let visitor = Visitor::signed_in(&client);
+    let page = "/operate/sessions/1";
+    let fields = [("question", "Much higher?")];
+    visitor.fill_in(page, &format!("{page}/question"), &fields).expect(303);
+    assert_eq!(session(1)["question"], "Much higher?");
+    let entries = client.log_entries().len();
+    visitor.fill_in(page, &format!("{page}/deadline"), &[]).expect(303);
+    assert_eq!(client.log_entries().len(), entries, "nothing is logged");
+    for field in ["windowClosesAt", "resolvesAt", "resolution"] {
+        assert_eq!(session(1)[field], first[field], "{field}");
+    }
+    visitor.fill_in(page, &format!("{page}/deadline"), &[("windowClosesAt", "2099-01-02T03:04")]);
+    assert_eq!(session(1)["windowClosesAt"], "2099-01-02T03:04:00.000Z");
+
+    let own = "/operate/subjects/aurora";
+    visitor.fill_in(own, own, &[("name", "Aurora, north")]).expect(303);
+    let record = client.get("/api/swarm/subjects/aurora").json();
+    assert_eq!(record["name"], "Aurora, north");
+    assert_eq!((&record["structuralNotes"], &record["wallets"]), (&notes, &address));
+
+    // The confirmation keeps what the form had.
+    let path = "/operate/convene";
+    let form = visitor.get("/operate/convene?subject=aurora").expect(200).form(path);
+    let fields = [("rosterKind", "listed"), ("quorum", "5"), ("resolvesAt", "2099-11-30T12:34")];
+    let asked = visitor.submit(&form, &fields).expect(200);
+    visitor.submit(&asked.form(path), &[]).expect(303);
+    for field in ["buckets", "stances"] {
+        assert_eq!(session(2)[field], first[field], "{field}");
+    }
+    assert_eq!(session(2)["resolvesAt"], "2099-11-30T12:34:00.000Z");
+}
+
+#[test]
 fn several_applications_are_judged_one_by_one() {
     let server = Server::start();
     let client = server.client();

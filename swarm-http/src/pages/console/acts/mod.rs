@@ -13,7 +13,7 @@ use swarm_core::json::Json;
 use swarm_core::rules::Caution;
 
 use super::body::Body;
-use super::form::FormData;
+use super::form::{FormData, field_name};
 use super::page_id::PageId;
 use crate::request::command::{Argument, ArgumentKind, Command, FormPreview, FormTexts};
 use crate::request::route::Route;
@@ -163,14 +163,15 @@ impl Act {
         body.json()
     }
 
-    /// The fields of the act that were sent, without the token and the hidden fields that each form has. Other fields are
-    /// left out: a stranger may send any number of them.
+    /// The fields of the act that were sent, with what they had before, without the token and the hidden fields that each form
+    /// has. Other fields are left out: a stranger may send any number of them.
     pub(super) fn fields_of(
         &self,
         routes: OperatorRoutes,
         sent: &FormData,
     ) -> impl Iterator<Item = (String, String)> {
-        sent.fields().filter(move |(name, _)| self.own(routes, name).is_some()).cloned()
+        let is_own = move |name: &str| self.own(routes, field_name(name)).is_some();
+        sent.fields().filter(move |(name, _)| is_own(name)).cloned()
     }
 
     /// The field of this name that the form has, besides those that each form has.

@@ -9,7 +9,6 @@ use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Refusal, Resource, SessionId};
 
 use super::super::acts::CONVENE;
-use super::super::body::typed_time;
 use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormData, FormView};
 use super::super::layout::{Page, anchor};
@@ -97,7 +96,8 @@ async fn fields(
     has_brief: bool,
 ) -> Result<Vec<Field>, ApiError> {
     let now = context.times.now;
-    let closes = last.and_then(|last| next_deadline(last, now)).map(typed_time).unwrap_or_default();
+    let closes = last.and_then(|last| next_deadline(last, now));
+    let closes = closes.map(|at| at.to_string()).unwrap_or_default();
     let quorum = last.and_then(|last| last.quorum).map(|it| it.to_string()).unwrap_or_default();
     let buckets = last.and_then(|last| last.buckets.as_ref());
     let buckets: Vec<_> = buckets.into_iter().flatten().map(|it| it.as_str().to_owned()).collect();
@@ -184,10 +184,10 @@ async fn fields(
             .with_hint("How, by which source and when the outcome is determined."),
         Field::time("resolvesAt", "Outcome known, UTC"),
         Field::lines("buckets", "Buckets", 3)
-            .with_value(buckets.join("\n"))
+            .with_list(buckets)
             .with_hint("One a line, for a session of bucket weights. Empty: none."),
         Field::lines("stances", "Stances of its own", 3)
-            .with_value(stances.join("\n"))
+            .with_list(stances)
             .with_hint("A rank and a name on each line, 2 to 20: -1 sell. No others are accepted. Empty: bearish to bullish."),
         Field::number("maxRevisions", "Takes of a member")
             .with_value(max_revisions.unwrap_or_default())

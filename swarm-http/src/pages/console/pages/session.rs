@@ -12,7 +12,6 @@ use super::super::acts::{
     MOVE_DEADLINE, OPEN, PUBLISH, PUBLISH_BRIEF, RECORD_OUTCOME, REPLACE_BRIEF, SET_QUESTION,
     SET_QUORUM, UNEXCUSE, VOID, WITHDRAW,
 };
-use super::super::body::typed_time;
 use super::super::context::{ConsoleContext, fill_path};
 use super::super::form::{Button, Field, Panel};
 use super::super::layout::{Block, Page, anchor, quoted};
@@ -277,7 +276,7 @@ impl Acts<'_> {
             SessionStep::Outcome => outcome_fields(session),
             SessionStep::Question => question_fields(session),
             SessionStep::Deadline => {
-                let now = session.window_closes_at.map(typed_time).unwrap_or_default();
+                let now = session.window_closes_at.map(|at| at.to_string()).unwrap_or_default();
                 vec![Field::time("windowClosesAt", "New deadline, UTC").needed().with_value(now)]
             }
             SessionStep::Quorum => {
@@ -377,7 +376,7 @@ fn question_fields(session: &Session) -> Vec<Field> {
     let question = &session.question;
     let text = question.text.as_ref().map_or("", |text| text.as_str());
     let resolution = question.resolution.as_ref().map_or("", |text| text.as_str());
-    let resolves_at = question.resolves_at.map(typed_time).unwrap_or_default();
+    let resolves_at = question.resolves_at.map(|at| at.to_string()).unwrap_or_default();
     vec![
         Field::lines("question", "Question", 2)
             .with_value(text)

@@ -111,7 +111,7 @@ fn fields(of: Option<&Subject>, members: &[Arc<Member>]) -> Vec<Field> {
             .with_value(text(|it| it.linked_member_id.as_ref()))
             .with_suggestions(members),
         Field::lines("structuralNotes", "Structural notes", 3)
-            .with_value(of.map(|it| it.structural_notes.join("\n")).unwrap_or_default())
+            .with_list(of.map(|it| it.structural_notes.clone()).unwrap_or_default())
             .with_hint("One a line."),
         Field::day("lastReviewed", "Last reviewed").with_value(reviewed.unwrap_or_default()),
         Field::rows("wallets", "Wallets", &WALLET_COLUMNS, objects(|it| &it.wallets))
