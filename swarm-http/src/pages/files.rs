@@ -326,23 +326,31 @@ impl Cell {
     }
 }
 
-/// A text in quotes. An apostrophe comes before one that a spreadsheet would take for a formula.
+/// A text in quotes, with an apostrophe before each part that a spreadsheet would take for a formula.
 pub(crate) fn csv_text(text: &str) -> String {
-    let guard = if may_be_formula(text) { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+    let guarded = |part| if may_be_formula(part) { ["'", part].concat() } else { part.to_owned() };
+    let parts: String = text.split_inclusive(ENDS_OF_CELLS).map(guarded).collect();
+    let guard = if begins_with_tab(text) { "'" } else { "" };
+    format!("\"{guard}{}\"", parts.replace('"', "\"\""))
 }
 
-/// Whether a spreadsheet may take a text for a formula. Some of them drop or trim what has no width before they look at
-/// the first character, and some read the wide, small and raised forms of the signs as the signs.
+/// What ends a cell in a spreadsheet whose list separator is no comma. To it, a text with quotes after a comma is not quoted.
+const ENDS_OF_CELLS: [char; 4] = [';', '\t', '\r', '\n'];
+
+/// Whether a text begins with a tab or a return, after what a spreadsheet may drop.
+fn begins_with_tab(text: &str) -> bool {
+    text.chars().take_while(|it| is_blank(*it)).any(|it| matches!(it, '\t' | '\r'))
+}
+
+/// Whether a spreadsheet may take a text for a formula. Some of them drop or trim quotes and what has no width before they
+/// look at the first character, and some read the wide, small and raised forms of the signs as the signs.
 fn may_be_formula(text: &str) -> bool {
     const SIGNS: &[char] = &[
         '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{fe66}', '\u{fe62}',
         '\u{fe63}', '\u{fe6b}', '\u{207a}', '\u{207b}', '\u{207c}', '\u{208a}', '\u{208b}',
         '\u{208c}', '\u{2212}',
     ];
-    let dropped = |character: &char| is_blank(*character);
-    text.chars().take_while(dropped).any(|character| matches!(character, '\t' | '\r'))
-        || text.trim_start_matches(is_blank).starts_with(SIGNS)
+    text.trim_start_matches(|it| it == '"' || is_blank(it)).starts_with(SIGNS)
 }
 
 /// Whether a character is a control character, white space, or shown as nothing.
@@ -383,7 +391,7 @@ mod tests {
                 "\u{7f}",
                 "\u{85}",
                 " ",
-                "\n",
+                "\"",
                 "\u{a0}",
                 "\u{3000}",
                 "\u{2003}",
@@ -399,10 +407,29 @@ mod tests {
                 "\0\u{feff} \u{200b}",
             ] {
                 let text = format!("{blank}{sign}1+1");
-                assert_eq!(csv_text(&text), format!("\"'{text}\""));
+                let quoted = text.replace('"', "\"\"");
+                assert_eq!(csv_text(&text), format!("\"'{quoted}\""));
             }
         }
         for plain in ["", " ", "1=1", "\0a=1", " a", "\u{200b}(=1)", "'=1", "\u{e9}"] {
+            assert_eq!(csv_text(plain), format!("\"{plain}\""));
+        }
+    }
+
+    #[test]
+    fn no_text_becomes_a_formula_where_another_character_ends_cells() {
+        for (text, guarded) in [
+            ("x;=1+1", "x;'=1+1"),
+            ("a;=1+1;b", "a;'=1+1;b"),
+            ("x; \u{200b}-1;\"@a\"", "x;' \u{200b}-1;'\"\"@a\"\""),
+            ("x\t+1\t\u{ff1d}1", "x\t'+1\t'\u{ff1d}1"),
+            ("a\r\n=1\n\n- b\r@c", "a\r\n'=1\n\n'- b\r'@c"),
+            ("\n=1", "\n'=1"),
+            ("\t=1", "'\t'=1"),
+        ] {
+            assert_eq!(csv_text(text), format!("\"{guarded}\""));
+        }
+        for plain in ["a;b", "a;b=1", "a\n\tb\r\n\r\nc", "a,=1", ";"] {
             assert_eq!(csv_text(plain), format!("\"{plain}\""));
         }
     }
