@@ -139,8 +139,10 @@ impl Kind {
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let times = time_formatter(&request).await?;
     let mut query = request.query();
-    let chosen = query.remove("kind");
-    let chosen = Kind::ALL.into_iter().find(|kind| Some(kind.value()) == chosen.as_deref());
+    let chosen = request.filter("kind", |text| {
+        let found = Kind::ALL.into_iter().find(|kind| kind.value() == text);
+        found.ok_or_else(|| format!("must be one of {}", Kind::ALL.map(Kind::value).join(", ")))
+    })?;
     let text = query.remove("q").unwrap_or_default();
     let text = text.trim();
     let address = |kind: Option<Kind>| {

@@ -13,7 +13,7 @@ use super::list_filter::ListFilter;
 use super::lists::{SessionRow, Subjects, number_param, part_title};
 use crate::request::RequestContext;
 use crate::request::parameters::{MAX_PAGE, Page, number};
-use crate::response::{ApiError, Reply};
+use crate::response::Reply;
 use crate::schema::{SchemaRef, schema};
 
 /// Sessions per page.
@@ -23,19 +23,66 @@ const PER_PAGE: usize = 35;
 const STAGES: [Stage; 5] =
     [Stage::Scheduled, Stage::Open, Stage::AwaitingResult, Stage::Aggregated, Stage::Published];
 
-/// Of a stage to filter by.
+/// What the list is filtered by: a stage, or a state as the API names it.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Stage(Stage),
+    State(SessionState),
+}
+
+/// Of a stage or a state to filter by.
 pub(crate) const STAGE: SchemaRef = schema!("common", "Stage", {
-    "enum": STAGES.map(Stage::word),
-    "description": "How far a session has come, by state and deadline together."
+    "enum": Wanted::names(),
+    "description": "How far a session has come, by state and deadline together; or its state."
 });
 
 /// Other names of stages, which links may have, and their words.
-const OTHER_NAMES: [(&str, Stage); 4] = [
-    ("scheduled", Stage::Scheduled),
-    ("closing", Stage::AwaitingResult),
-    ("awaiting result", Stage::AwaitingResult),
-    ("aggregated", Stage::Aggregated),
-];
+const OTHER_NAMES: [(&str, Stage); 2] =
+    [("closing", Stage::AwaitingResult), ("awaiting result", Stage::AwaitingResult)];
+
+impl Wanted {
+    /// The names: the last state is called as its stage is.
+    fn names() -> Vec<&'static str> {
+        let states = SessionState::UNPUBLISHED.map(SessionState::as_str);
+        STAGES.map(Stage::word).into_iter().chain(states).collect()
+    }
+
+    fn of(name: &str) -> Result<Self, String> {
+        let of_word = STAGES.into_iter().find(|stage| stage.word() == name);
+        let other = || OTHER_NAMES.into_iter().find(|(other, _)| *other == name);
+        match of_word.or_else(|| Some(other()?.1)) {
+            Some(stage) => Ok(Self::Stage(stage)),
+            None => name
+                .parse()
+                .map(Self::State)
+                .map_err(|_| format!("must be one of {}", Self::names().join(", "))),
+        }
+    }
+
+    /// Whether the word of this stage is the one wanted. It is the same for both stages that are closed.
+    fn is_stage(self, other: Stage) -> bool {
+        matches!(self, Self::Stage(stage) if stage.word() == other.word())
+    }
+
+    fn has(self, session: &SessionSummary, now: Timestamp) -> bool {
+        match self {
+            Self::Stage(_) => self.is_stage(stage(session.state, session.window_closes_at, now)),
+            Self::State(state) => session.state == state,
+        }
+    }
+
+    /// The state of all sessions that it has, if they have one.
+    fn state(self) -> Option<SessionState> {
+        match self {
+            Self::State(state) => Some(state),
+            Self::Stage(Stage::Published) => Some(SessionState::Published),
+            Self::Stage(Stage::Aggregated) => Some(SessionState::Aggregated),
+            Self::Stage(Stage::Open) => Some(SessionState::Collecting),
+            Self::Stage(Stage::Scheduled) => Some(SessionState::Scheduled),
+            Self::Stage(Stage::Closing | Stage::AwaitingResult) => None,
+        }
+    }
+}
 
 #[derive(Template)]
 #[template(path = "sessions.html")]
@@ -50,45 +97,25 @@ struct SessionsPage {
     next: Option<String>,
 }
 
-/// Reads the stage to filter by, of which the word is the same for both that are closed.
-fn stage_filter(request: &RequestContext) -> Result<Option<Stage>, ApiError> {
-    request.filter("state", |text| {
-        let of_word = |stage: &&Stage| stage.word() == text;
-        let other = || OTHER_NAMES.into_iter().find(|(name, _)| *name == text);
-        let found = STAGES.iter().find(of_word).copied().or_else(|| Some(other()?.1));
-        found.ok_or_else(|| {
-            let words = STAGES.map(Stage::word);
-            format!("must be one of {}", words.join(", "))
-        })
-    })
-}
-
-/// The shortest list in which all sessions of this subject, or in this stage, are.
-fn list(subject: Option<&SubjectId>, stage: Option<Stage>) -> SessionList {
-    match (subject, stage) {
-        (Some(subject), _) => SessionList::About(subject.clone()),
-        (None, Some(Stage::Published)) => SessionList::InState(SessionState::Published),
-        (None, Some(Stage::Aggregated)) => SessionList::InState(SessionState::Aggregated),
-        (None, Some(Stage::Open)) => SessionList::InState(SessionState::Collecting),
-        (None, Some(Stage::Scheduled)) => SessionList::InState(SessionState::Scheduled),
-        (None, _) => SessionList::All,
-    }
-}
-
-/// A page of the sessions of this subject, in this stage at this time.
+/// A page of the sessions of this subject that are wanted at this time, from the shortest list that has all of them.
 async fn found(
     tenant: &Tenant,
-    (subject, wanted, now): (Option<&SubjectId>, Option<Stage>, Timestamp),
+    (subject, wanted, now): (Option<&SubjectId>, Option<Wanted>, Timestamp),
     limit: usize,
     before: Option<SessionId>,
 ) -> Result<SummaryPage, Error> {
-    let list = list(subject, wanted);
-    let Some(wanted) = wanted else { return tenant.summaries(list, before, limit).await };
-    let keeps = |session: &SessionSummary| {
-        let stage = stage(session.state, session.window_closes_at, now);
-        stage.word() == wanted.word()
+    let list = match (subject, wanted.and_then(Wanted::state)) {
+        (Some(subject), _) => SessionList::About(subject.clone()),
+        (None, Some(state)) => SessionList::InState(state),
+        (None, None) => SessionList::All,
     };
-    tenant.summaries_where(list, before, limit, keeps).await
+    match wanted {
+        None => tenant.summaries(list, before, limit).await,
+        Some(wanted) => {
+            let keeps = |session: &SessionSummary| wanted.has(session, now);
+            tenant.summaries_where(list, before, limit, keeps).await
+        }
+    }
 }
 
 /// The sessions of the page as JSON, whole.
@@ -101,7 +128,8 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
         false => tenant.sessions(position, limit).await?,
         true => {
             let subject = request.filter_of("subject", SubjectId::parse)?;
-            let of = (subject.as_ref(), stage_filter(&request)?, tenant.now().await?);
+            let wanted = request.filter("state", Wanted::of)?;
+            let of = (subject.as_ref(), wanted, tenant.now().await?);
             tenant.sessions_of(&found(tenant, of, limit, position).await?).await?
         }
     };
@@ -114,15 +142,13 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let before = number_param(&request, "before")?.map(SessionId);
     let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state", "limit"]);
     let subject = request.filter_of("subject", SubjectId::parse)?;
-    let (state, rows) = (stage_filter(&request)?, request.rows(PER_PAGE)?);
-    let found = found(tenant, (subject.as_ref(), state, times.now), rows, before).await?;
+    let (wanted, rows) = (request.filter("state", Wanted::of)?, request.rows(PER_PAGE)?);
+    let found = found(tenant, (subject.as_ref(), wanted, times.now), rows, before).await?;
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();
-    let stages = STAGES.map(|stage| {
-        let word = stage.word();
-        (word, state.map(Stage::word) == Some(word))
-    });
+    let is_chosen = |stage: Stage| wanted.is_some_and(|wanted| wanted.is_stage(stage));
+    let stages = STAGES.map(|stage| (stage.word(), is_chosen(stage)));
     let find = find.named("subject", subject.as_ref().map(|id| subjects.name(id)));
     let path = find.address(before.map(|before| before.0));
     let page = SessionsPage {

@@ -108,6 +108,11 @@ impl RequestContext {
         self.filter(name, |text| parse(text.to_owned()).map_err(|invalid| invalid.rule))
     }
 
+    /// Reads a filter that is a day of the calendar.
+    pub(crate) fn day(&self, name: &'static str) -> Result<Option<Day>, ApiError> {
+        self.filter_of(name, |text| Day::in_calendar(name, &text))
+    }
+
     /// Reads what the list of takes selects.
     pub(crate) fn take_list(&self) -> Result<TakeList, ApiError> {
         let filter = TakeFilter {
@@ -145,7 +150,7 @@ impl RequestContext {
         })?;
         let filter = ScoreFilter {
             subject: self.filter_of("subject", SubjectId::parse)?,
-            since: self.filter_of("since", |text| Day::parse(&text))?,
+            since: self.day("since")?,
         };
         Ok((filter, min.unwrap_or(MIN_SCORED)))
     }

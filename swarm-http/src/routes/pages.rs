@@ -109,7 +109,8 @@ pub(super) fn routes() -> Vec<Route> {
             .query(&[("kind", log::ENTRY_KINDS)]),
         page_alone("/swarm/find", pages::find::page)
             .about("Members, subjects, takes and memos that contain a text")
-            .query(&[("q", SEARCH_TEXT), ("kind", pages::find::FOUND_KIND)]),
+            .query(&[("q", SEARCH_TEXT), ("kind", pages::find::FOUND_KIND)])
+            .refuses(&[InvalidQuery]),
         page_alone("/swarm/since/{seq}", pages::since::page)
             .about("What changed after an entry of the log, a subject at a time")
             .part(log::SEQ)

@@ -316,8 +316,8 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
     let filter = SessionFilter {
         subject: request.filter_of("subject", SubjectId::parse)?,
         state: request.filter_of("state", |text| text.parse())?,
-        from: request.filter_of("from", |text| Day::parse(&text))?,
-        to: request.filter_of("to", |text| Day::parse(&text))?,
+        from: request.day("from")?,
+        to: request.day("to")?,
     };
     let is_summary = request.filter("view", |text| match text {
         "summary" => Ok(true),

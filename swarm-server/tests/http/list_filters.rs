@@ -83,6 +83,8 @@ fn sessions_are_filtered(backend: &Backend) {
     for (bad, hint) in [
         ("state=open", "state: "),
         ("from=yesterday", "from: "),
+        ("from=2026-13-01", "from: must be a day of the calendar"),
+        ("to=2026-02-30", "to: must be a day of the calendar"),
         ("to=2026-2-3", "to: "),
         ("view=short", "view: must be summary or full"),
         ("before=x", "before: "),
@@ -91,9 +93,12 @@ fn sessions_are_filtered(backend: &Backend) {
         assert!(answer.header("swarm-hint").unwrap().starts_with(hint), "{answer:?}");
         answer.unread(400, "invalid query");
     }
-    // The page filters by stage, in both of its forms.
+    // The page filters by stage or by state, in both of its forms.
     for (query, expected) in [
         ("state=open", &[4, 3][..]),
+        ("state=collecting", &[4, 3]),
+        ("state=window_closed", &[2]),
+        ("state=scheduled", &[]),
         ("subject=aurora&state=published", &[1]),
         ("subject=borealis", &[2]),
         ("state=result", &[]),

@@ -284,7 +284,7 @@ fn scores_records_and_ranking_are_exact(backend: &Backend) {
         text("/api/swarm/ranking?subject=elsewhere"),
         r#"{"min":20,"sessions":0,"crowd":{"loss":null},"neutral":{"loss":null},"ranking":[],"unranked":[]}"#
     );
-    for query in ["min=1", "min=1001", "min=x", "since=yesterday"] {
+    for query in ["min=1", "min=1001", "min=x", "since=yesterday", "since=2026-13-01"] {
         let refused = client.get(&format!("/api/swarm/ranking?{query}"));
         assert_eq!(refused.header("swarm-error"), Some("invalid-query"), "{query}");
         refused.unread(400, "invalid query");
