@@ -7,7 +7,7 @@ use warp::filters::BoxedFilter;
 
 use crate::request::filter;
 use crate::request::table::Table;
-use crate::{Site, pages, routes};
+use crate::{Site, routes};
 
 /// Interface A and the pages, below `/api/swarm` and `/swarm`, as a warp filter that rejects unknown paths,
 /// so that other filters can answer them. The pages link to `/`, `/feed.xml` and `/docs`, which only
@@ -27,7 +27,7 @@ pub fn committee_api(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> 
 
 /// Everything that the [`service`](crate::service) answers, as a warp filter.
 pub fn site(site: &Arc<Site>) -> BoxedFilter<(warp::reply::Response,)> {
-    let unknown = filter::unknown_path(Arc::clone(site), pages::unknown_path);
+    let unknown = filter::unknown_path(Arc::clone(site));
     filter::routes(Arc::clone(site), Table::new(routes::all(site.parts())))
         .or(unknown)
         .unify()

@@ -113,13 +113,13 @@ pub use tenants::{
 /// connects: [`ClientAddress`].
 pub fn service(site: &Arc<Site>) -> SiteService {
     let table = Table::new(routes::all(site.parts()));
-    SiteService::new(Arc::clone(site), table, pages::unknown_path)
+    SiteService::new(Arc::clone(site), table)
 }
 
 /// Only `/healthz`, `/readyz` and `/metrics`, for an address that only the operator of the server can reach;
 /// see [`Site::operations_apart`]. `/metrics` also has durations and the figures of each tenant there.
 pub fn operations(site: &Arc<Site>) -> SiteService {
-    SiteService::new(Arc::clone(site), Table::new(routes::operations_apart()), pages::unknown_path)
+    SiteService::new(Arc::clone(site), Table::new(routes::operations_apart()))
 }
 
 /// The routes of the [`service`], with the credential and the body of each: for a gateway in front of it, and for tests
@@ -158,18 +158,23 @@ pub fn metrics(site: &Site) -> String {
 /// Answers in place of the pages.
 #[cfg(not(feature = "pages"))]
 mod pages {
+    use std::sync::Arc;
+
     use http::HeaderMap;
 
-    use crate::response::{Answer, ApiError};
+    use crate::response::Answer;
     use crate::tenants::ServedTenant;
 
-    /// The error as JSON, even if a page is preferred.
-    pub(crate) fn unknown_path(
-        _: &HeaderMap,
-        _: &ServedTenant,
-        _: String,
-        error: ApiError,
-    ) -> Answer {
-        error.into_answer()
+    /// Errors as JSON, even if a page is preferred.
+    pub(crate) struct ErrorPages;
+
+    impl ErrorPages {
+        pub(crate) fn of(_: &HeaderMap, _: &Arc<ServedTenant>, _: impl FnOnce() -> String) -> Self {
+            Self
+        }
+
+        pub(crate) fn apply(&self, answer: Answer) -> Answer {
+            answer
+        }
     }
 }

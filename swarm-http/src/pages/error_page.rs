@@ -6,10 +6,15 @@ use swarm_core::json::Json;
 
 use super::frame::{Frame, SiteContext, html};
 use crate::response::{Answer, ApiError};
+use crate::tenants::BasePath;
 
 /// Renders an error as a page with the same status and headers.
 pub(crate) fn page(site: SiteContext, error: ApiError) -> Answer {
-    let answer = error.into_answer();
+    page_below(&BasePath::ROOT, site, error.into_answer())
+}
+
+/// As [`page`], of an answer whose headers have the base path already.
+pub(crate) fn page_below(base: &BasePath, site: SiteContext, answer: Answer) -> Answer {
     let body = Json::read(&answer.body).ok();
     let text_of_error = body.and_then(|body| body.into_object().text("error").ok());
     let title = capitalized(text_of_error.as_deref().unwrap_or_default());
@@ -17,7 +22,7 @@ pub(crate) fn page(site: SiteContext, error: ApiError) -> Answer {
         text: text(answer.status),
         frame: Frame { path: None, ..Frame::new(site, title, "") },
     };
-    let rendered = html(answer.status, &page);
+    let rendered = html(answer.status, &page).below(base);
     // Keep the headers of the error, such as `Allow` and `Retry-After`.
     let (mut headers, problem) = (answer.headers, answer.problem);
     headers.extend(rendered.headers.clone());

@@ -60,16 +60,18 @@ pub(crate) mod takes;
 mod time_text;
 pub(crate) mod verifier;
 
-use http::header::VARY;
+use std::sync::Arc;
+
+use http::header::{CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::request::RequestContext;
-use crate::response::{Answer, ApiError, Reply};
+use crate::response::{Answer, Reply};
 use crate::tenants::ServedTenant;
 
 pub(crate) use frame::{Frame, SiteContext, html};
 pub(crate) use markup::Markup;
-pub(crate) use negotiation::{page, page_alone, page_within, with_error_pages};
+pub(crate) use negotiation::{page, page_alone, page_within};
 pub(crate) use page_size::Limit;
 pub(crate) use styles::{list_style, style};
 
@@ -84,19 +86,36 @@ pub(crate) async fn home(request: RequestContext) -> Reply {
     Ok(page.unwrap_or_else(|error| error_page::page(site, error)))
 }
 
-/// The answer for an unknown path: an error page if the client prefers HTML.
-pub(crate) fn unknown_path(
-    headers: &HeaderMap,
-    served: &ServedTenant,
-    origin: String,
-    error: ApiError,
-) -> Answer {
-    let mut answer = match prefers_html(headers) {
-        true => error_page::page(SiteContext::new(served, origin), error),
-        false => error.into_answer(),
-    };
-    answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
-    answer
+/// The errors of a request at a path that is not of the API: pages, if the client prefers HTML.
+pub(crate) struct ErrorPages {
+    /// The tenant and its address, for a client that prefers HTML.
+    site: Option<(Arc<ServedTenant>, String)>,
+}
+
+impl ErrorPages {
+    pub(crate) fn of(
+        headers: &HeaderMap,
+        served: &Arc<ServedTenant>,
+        address: impl FnOnce() -> String,
+    ) -> Self {
+        Self { site: prefers_html(headers).then(|| (Arc::clone(served), address())) }
+    }
+
+    /// The answer in this form, whose headers have the base path already. Only an error in JSON changes.
+    pub(crate) fn apply(&self, answer: Answer) -> Answer {
+        if answer.problem.is_none() || answer.header(&CONTENT_TYPE) != Some("application/json") {
+            return answer;
+        }
+        let mut answer = match &self.site {
+            Some((served, address)) => {
+                let site = SiteContext::new(served, address.clone());
+                error_page::page_below(served.config().base_path(), site, answer)
+            }
+            None => answer,
+        };
+        answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
+        answer
+    }
 }
 
 /// The icon.

@@ -39,37 +39,14 @@ pub(crate) fn page_within(
     route.with(Work::Long).answers(200, &["text/html", schema])
 }
 
-/// A route that answers only a page. Its errors are pages too, if the client prefers HTML.
+/// A route that answers only a page.
 pub(crate) fn page_alone(path: &'static str, page: impl AsyncHandler<RequestContext>) -> Route {
     let page = Arc::new(page);
     let fitted = move |request: RequestContext| {
         let page = Arc::clone(&page);
         async move { fitting(Limit::WithStyles, request, |request| page.answer(request)).await }
     };
-    read(path, with_error_pages(fitted)).with(Work::Long).answers(200, &["text/html"])
-}
-
-/// The same handler, with pages for its errors if the client prefers HTML.
-pub(crate) fn with_error_pages(
-    handler: impl AsyncHandler<RequestContext>,
-) -> impl AsyncHandler<RequestContext> {
-    let handler = Arc::new(handler);
-    move |request: RequestContext| {
-        let handler = Arc::clone(&handler);
-        async move {
-            let site = prefers_html(&request.headers).then(|| SiteContext::of(&request));
-            let error = match handler.answer(request).await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            let mut answer = match site {
-                Some(site) => error_page::page(site, error),
-                None => error.into_answer(),
-            };
-            answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
-            Ok(answer)
-        }
-    }
+    read(path, fitted).with(Work::Long).answers(200, &["text/html"])
 }
 
 async fn answer(

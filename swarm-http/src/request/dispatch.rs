@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
+use http::Method;
 use http::header::LINK;
-use http::{HeaderMap, Method};
 use swarm_core::json::{ErrorPosition, Json, NotJson};
 use swarm_core::wire::{Problem, RequestError, parameters_hint};
 use tokio::time::Instant;
@@ -19,6 +19,7 @@ use crate::budget::{BudgetExhausted, InFlight};
 use crate::cache::CacheRequest;
 use crate::fairness::ClientShare;
 use crate::metrics::Submitted;
+use crate::pages::ErrorPages;
 use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, ErrorForm, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, OperatorRequest, ServedTenant};
@@ -55,6 +56,7 @@ where
     let client = site.client_of(&head.headers, &head.extensions);
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
+    let error_pages = error_pages(&arrival).filter(|_| endpoint.has_error_pages());
     let negotiation = endpoint.has_public_read().then(|| match receipt {
         None => Negotiation::of(&head.headers),
         Some(_) => Negotiation::of_receipt(),
@@ -62,6 +64,10 @@ where
     let is_cross_origin = endpoint.route(&method).is_ok_and(Route::is_cross_origin);
     let unknown_parameters = unknown_parameters(&endpoint, &arrival);
     let public = |answer: Answer| {
+        let answer = match &error_pages {
+            Some(pages) => pages.apply(answer),
+            None => answer,
+        };
         let mut answer = form.apply(answer);
         if is_cross_origin {
             caching::allow_any_origin(&mut answer);
@@ -99,6 +105,12 @@ fn error_form(arrival: &Arrival) -> ErrorForm {
     ErrorForm::of(&arrival.head.headers, || arrival.address())
 }
 
+/// The pages of the errors of a request; `None` for an unknown host.
+fn error_pages(arrival: &Arrival) -> Option<ErrorPages> {
+    let served = arrival.served.as_ref()?;
+    Some(ErrorPages::of(&arrival.head.headers, served, || arrival.address()))
+}
+
 /// The hint for the parameters of a query that mean nothing, at a path of the API.
 fn unknown_parameters(endpoint: &Endpoint, arrival: &Arrival) -> Option<String> {
     let head = &arrival.head;
@@ -129,17 +141,8 @@ fn charge_budget(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted>
     Ok(Answer { body, ..answer })
 }
 
-/// Makes a tenant's answer for an unknown path from the request's headers, the tenant, its address and the
-/// error: the error, or a page with a link back for clients that prefer HTML.
-pub(crate) type UnknownPath = fn(&HeaderMap, &ServedTenant, String, ApiError) -> Answer;
-
 /// Answers a request for an unknown path.
-pub(crate) async fn respond_unknown<S, B, E>(
-    site: &Site,
-    arrival: Arrival,
-    body: S,
-    unknown: UnknownPath,
-) -> Answer
+pub(crate) async fn respond_unknown<S, B, E>(site: &Site, arrival: Arrival, body: S) -> Answer
 where
     S: Stream<Item = Result<B, E>> + Send,
     B: Buf + Send,
@@ -152,15 +155,14 @@ where
     let form = error_form(&arrival);
     let body = pin!(body);
     let answered = with_receipt(receipt, body, async |_body| {
-        let answer = match &arrival.served {
-            Some(served) => {
-                let answer =
-                    unknown(headers, served, arrival.address(), RequestError::UnknownPath.into());
+        let answer = match (&arrival.served, error_pages(&arrival)) {
+            (Some(served), Some(pages)) => {
+                let answer = ApiError::from(RequestError::UnknownPath).into_answer();
                 let mut answer = answer.with_hint(arrival.fault_of_path());
                 answer.headers.insert(LINK, SERVICE_LINKS);
-                answer.below(served.config().base_path())
+                pages.apply(answer.below(served.config().base_path()))
             }
-            None => no_tenant(site, &arrival.origin).into_answer(),
+            _ => no_tenant(site, &arrival.origin).into_answer(),
         };
         form.apply(answer)
     });

@@ -14,7 +14,7 @@ use crate::response::Answer;
 use crate::tenants::Host;
 
 use super::arrival::Arrival;
-use super::dispatch::{UnknownPath, respond, respond_unknown};
+use super::dispatch::{respond, respond_unknown};
 use super::head::RequestHead;
 use super::table::Table;
 
@@ -38,14 +38,14 @@ pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> 
 }
 
 /// The filter for all other paths.
-pub(crate) fn unknown_path(site: Arc<Site>, page: UnknownPath) -> BoxedFilter<(Response,)> {
+pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
     head()
         .and(warp::body::stream())
         .then(move |head, body| {
             let site = Arc::clone(&site);
             async move {
                 let arrival = Arrival::of(&site, head);
-                response(respond_unknown(&site, arrival, body, page).await)
+                response(respond_unknown(&site, arrival, body).await)
             }
         })
         .boxed()

@@ -456,6 +456,12 @@ impl Route {
         of_tenant && matches!(self.access, Public | PublicOrMember | Member)
     }
 
+    /// Whether its errors are pages for clients that prefer HTML: at each path of a tenant that is not of the API.
+    pub(crate) fn has_error_pages(&self) -> bool {
+        let of_tenant = matches!(self.handler, Handler::Tenant(_));
+        cfg!(feature = "pages") && of_tenant && !self.path.starts_with("/api/")
+    }
+
     /// Whether this is a public read, which any origin may fetch and caches may keep.
     pub(crate) fn is_public_read(&self) -> bool {
         let of_tenant = matches!(self.handler, Handler::Tenant(_));

@@ -19,7 +19,7 @@ use crate::response::ResponseBody;
 use crate::tenants::{BasePath, Host};
 
 use super::arrival::Arrival;
-use super::dispatch::{UnknownPath, respond, respond_unknown};
+use super::dispatch::{respond, respond_unknown};
 use super::head::RequestHead;
 use super::table::Table;
 
@@ -28,14 +28,13 @@ use super::table::Table;
 pub struct SiteService {
     site: Arc<Site>,
     table: Arc<Table>,
-    unknown: UnknownPath,
     /// What the program around the service leaves out of the path of each request.
     nested_at: BasePath,
 }
 
 impl SiteService {
-    pub(crate) fn new(site: Arc<Site>, table: Table, unknown: UnknownPath) -> Self {
-        Self { site, table: Arc::new(table), unknown, nested_at: BasePath::ROOT }
+    pub(crate) fn new(site: Arc<Site>, table: Table) -> Self {
+        Self { site, table: Arc::new(table), nested_at: BasePath::ROOT }
     }
 
     /// Puts this path before the path of each request, for a router that leaves it out, as `nest_service` of axum does. The
@@ -65,7 +64,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let (site, unknown) = (Arc::clone(&self.site), self.unknown);
+        let site = Arc::clone(&self.site);
         let (head, body) = split(request, &self.nested_at);
         let arrival = Arrival::of(&site, head);
         let found = arrival.find(&self.table);
@@ -73,7 +72,7 @@ where
             let body = BodyDataStream::new(body);
             let answer = match found {
                 Some(found) => respond(site, found, arrival, body).await,
-                None => Box::pin(respond_unknown(&site, arrival, body, unknown)).await,
+                None => Box::pin(respond_unknown(&site, arrival, body)).await,
             };
             Ok(answer.into_response())
         }

@@ -75,6 +75,11 @@ impl Endpoint {
         self.routes.iter().find(|route| route.method == *method)?.submitted
     }
 
+    /// Whether its errors are pages for clients that prefer HTML.
+    pub(crate) fn has_error_pages(&self) -> bool {
+        self.routes.iter().any(Route::has_error_pages)
+    }
+
     pub(crate) fn has_public_read(&self) -> bool {
         self.routes.iter().any(Route::is_public_read)
     }

@@ -8,7 +8,7 @@ use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound, UnknownPa
 use swarm_core::{MemberId, SessionId, TakeId};
 
 use super::{documents, list_files, log, members, scores, sessions, takes};
-use crate::pages::{self, Limit, page, page_alone, page_within, with_error_pages};
+use crate::pages::{self, Limit, page, page_alone, page_within};
 use crate::request::RequestContext;
 use crate::request::parameters::{PAGE_LIMIT, SEARCH_TEXT};
 use crate::request::route::{AsyncHandler, Parameter, Route, Section, Work, read};
@@ -193,11 +193,7 @@ pub(super) fn list(
             "This list, a line of JSON for each row; with limit a page, and Link names the next one"
         }
     };
-    read(path, with_error_pages(handler))
-        .with(Work::Long)
-        .about(about)
-        .query(query)
-        .answers(200, kinds)
+    read(path, handler).with(Work::Long).about(about).query(query).answers(200, kinds)
 }
 
 /// A file that a page links to.
@@ -206,7 +202,7 @@ fn file(
     handler: impl AsyncHandler<RequestContext>,
     kinds: &[&'static str],
 ) -> Route {
-    read(path, with_error_pages(handler)).with(Work::Long).answers(200, kinds).refuses(&[NotFound])
+    read(path, handler).with(Work::Long).answers(200, kinds).refuses(&[NotFound])
 }
 
 /// The pages at the root of a site, besides the home page.

@@ -255,7 +255,7 @@ fn every_parameter_of_a_page_means_the_same_in_json() {
         let path = route.path.as_str();
         let whole = read(client, path, JSON);
         let is_page = read(client, path, HTML).header("content-type").unwrap().starts_with(HTML);
-        if !is_page || whole.header("content-type") != Some(JSON) {
+        if whole.status != 200 || !is_page || whole.header("content-type") != Some(JSON) {
             continue;
         }
         let whole = addresses(&whole);

@@ -346,6 +346,13 @@ fn errors_of_pages_are_pages_for_browsers() {
         ("/swarm/sessions/9.csv", 404),
         ("/swarm/members/nobody.json", 404),
         ("/swarm/members/nobody/feed.xml", 404),
+        ("/swarm/sessions/999/picture.png", 404),
+        ("/swarm/log/tile/0/999", 404),
+        ("/swarm/log/zz/checkpoint", 404),
+        ("/oembed?url=x", 404),
+        ("/data/committee/briefs/today/zz.json", 404),
+        ("/openapi.json?audience=nope", 400),
+        ("/swarm/find?kind=zz", 400),
         ("/nope", 404),
     ] {
         let answer = client.send("GET", path, &[("accept", BROWSER)], b"").expect(status);
@@ -355,6 +362,14 @@ fn errors_of_pages_are_pages_for_browsers() {
         assert!(answer.header("swarm-error").is_some(), "{path}");
         assert_eq!(answer.header("vary"), Some("Accept"), "{path}");
         let answer = client.send("GET", path, &[("accept", AXIOS)], b"").expect(status);
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{path}");
+    }
+    let wrong = client.send("DELETE", "/swarm/sessions/4", &[("accept", BROWSER)], b"").expect(405);
+    assert!(wrong.header("content-type").unwrap().starts_with("text/html"), "{wrong:?}");
+    assert_eq!(wrong.header("allow"), Some("GET, HEAD, OPTIONS"));
+    // The API answers everybody in JSON.
+    for path in ["/api/swarm/takes/9", "/api/swarm/takes?before=abc"] {
+        let answer = client.send("GET", path, &[("accept", BROWSER)], b"");
         assert_eq!(answer.header("content-type"), Some("application/json"), "{path}");
     }
     // Without a preference, a page that has no JSON beside it answers the error as ever.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use swarm_core::json::{Json, Object, write};
 use swarm_core::wire::Problem;
 
-use super::route_properties::{Audience, is_page, operation_id, parts, problems, template};
+use super::route_properties::{Audience, operation_id, parts, problems, template};
 use super::schemas::{Topics, reference};
 use crate::request::credential::Access;
 use crate::request::route::Route;
@@ -221,12 +221,11 @@ struct Responses(BTreeMap<String, Json>);
 
 impl Responses {
     fn of(&mut self, route: &Route, status: u16, problems: &[Problem]) -> Json {
-        let (form, forms): (_, &[&str]) = if route.is_of_committee() {
-            ("committee-", &["CommitteeError", PROBLEM])
-        } else if is_page(route) {
-            ("page-", &["Error", PROBLEM, "text/html"])
-        } else {
-            ("", &["Error", PROBLEM])
+        let (form, forms): (_, &[&str]) = match (route.is_of_committee(), route.has_error_pages()) {
+            (true, true) => ("committee-page-", &["CommitteeError", PROBLEM, "text/html"]),
+            (true, false) => ("committee-", &["CommitteeError", PROBLEM]),
+            (false, true) => ("page-", &["Error", PROBLEM, "text/html"]),
+            (false, false) => ("", &["Error", PROBLEM]),
         };
         let codes: Vec<_> = problems.iter().map(|problem| problem.code()).collect();
         let name = format!("{form}{status}.{}", codes.join("."));

@@ -88,12 +88,6 @@ impl std::str::FromStr for Audience {
     }
 }
 
-/// Whether the errors of the route are pages for clients that prefer HTML.
-pub(super) fn is_page(route: &Route) -> bool {
-    let answers_page = route.about.answers.iter().any(|(_, forms)| forms.contains(&"text/html"));
-    cfg!(feature = "pages") && (answers_page || route.section == Section::Pages)
-}
-
 /// The errors of a route: its own, and those of host, credential and body; sorted by status.
 pub(super) fn problems(route: &Route) -> Vec<Problem> {
     let mut problems = route.about.refusals.to_vec();
