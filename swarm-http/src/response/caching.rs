@@ -161,8 +161,8 @@ pub(crate) fn preflight(allow: &HeaderValue, methods: Option<&HeaderValue>) -> A
         answer.headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
             value(
-                "Accept-Signature, Authorization, Content-Type, If-Modified-Since, If-None-Match, \
-                 X-Request-Id",
+                "Accept-Signature, Authorization, Cache-Control, Content-Type, If-Modified-Since, \
+                 If-None-Match, Last-Event-ID, X-Request-Id",
             ),
         );
         answer.headers.insert(ACCESS_CONTROL_MAX_AGE, value("86400"));

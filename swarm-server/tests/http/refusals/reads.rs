@@ -131,7 +131,7 @@ fn members_may_be_pages_of_other_origins() {
         };
         assert_eq!(preflight.header("access-control-allow-origin"), Some("*"), "{path}");
         assert!(listed("access-control-allow-methods", method), "{path}: {preflight:?}");
-        for name in ["Authorization", "Content-Type"] {
+        for name in ["Authorization", "Cache-Control", "Content-Type", "Last-Event-ID"] {
             assert!(listed("access-control-allow-headers", name), "{path}: {preflight:?}");
         }
     }
