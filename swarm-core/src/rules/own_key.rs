@@ -10,7 +10,7 @@ use crate::domain::{
 use crate::proof::{canonical, verify};
 
 /// Checks that both keys signed the replacement, and returns it. The token stays. `None` when the member has that key
-/// already.
+/// already, whatever was signed: a member that lost the answer sends the same request again, which names the key before.
 ///
 /// # Errors
 /// [`Refusal::NoKey`] when the member has none; [`Refusal::BadKeyReplacement`] unless both keys signed it.
@@ -20,6 +20,10 @@ pub(crate) fn replace_own_key(
 ) -> Result<Option<MemberChange>, Refusal> {
     let record = &member.record;
     let replaces = record.public_key.clone().ok_or(Refusal::NoKey)?;
+    let key = PublicKey::parse(&request.public_key).ok();
+    if key.as_ref() == Some(&replaces) {
+        return Ok(None);
+    }
     let payload = KeyReplacement {
         member_id: record.id.clone(),
         public_key: request.public_key.clone(),
@@ -29,15 +33,11 @@ pub(crate) fn replace_own_key(
         let signed = Signed { payload: payload.clone(), signature: signature.clone() };
         verify(&Arc::new(signed), key).is_some()
     };
-    let key = PublicKey::parse(&request.public_key).ok();
     let key = key
         .filter(|key| is_signed(&request.endorsement, &replaces) && is_signed(&request.proof, key));
     let Some(key) = key else {
         return Err(Refusal::BadKeyReplacement { expected_payload: canonical(&payload) });
     };
-    if key == replaces {
-        return Ok(None);
-    }
     let replaced = Member { public_key: Some(key), ..Member::clone(record) };
     let endorsed = EndorsedKey { replaces, endorsement: request.endorsement.clone() };
     let act = Some(log::own_key_replaced(&replaced, endorsed));

@@ -36,7 +36,8 @@ pub fn hint_quoting(refusal: &Refusal, body: &[u8]) -> Option<String> {
         | Refusal::InvalidMemo(invalid) => Some(field_hint(invalid, body)),
         Refusal::UndeclaredStance { declared } => Some(stance_hint(declared, body)),
         Refusal::BadSignature => Some(DIAGNOSE.to_owned()),
-        Refusal::BadApplication { .. } => Some(application_hint(body)),
+        Refusal::BadApplication { .. } => Some(signature_hint(body, DIAGNOSE)),
+        Refusal::BadKeyReplacement { .. } => Some(signature_hint(body, SIGN_REPLACEMENT)),
         Refusal::QuotaReached(reached) => Some(quota_hint(reached)),
         Refusal::NoSession { open } => Some(open_hint(open)),
         Refusal::ClaimRefused(fault) => Some(claim_hint(fault)),
@@ -44,9 +45,13 @@ pub fn hint_quoting(refusal: &Refusal, body: &[u8]) -> Option<String> {
     }
 }
 
-/// The signed text of an application contains the key as it was sent. If that is not a valid key, no
-/// signature can be valid.
-fn application_hint(body: &[u8]) -> String {
+/// The hint for a key that is replaced without one of both signatures.
+const SIGN_REPLACEMENT: &str = "endorsement by the key that the member has, and proof by the new one: each must sign \
+                                expectedPayload";
+
+/// The signed text contains the key as it was sent. If that is not a valid key, no signature can be valid; else `remedy` is
+/// what to do.
+fn signature_hint(body: &[u8], remedy: &str) -> String {
     let sent = Json::read(body).ok().and_then(|json| json.into_object().take("publicKey"));
     let fault = match sent {
         Some(Json::Text(key)) => PublicKey::parse(&key).err(),
@@ -56,10 +61,10 @@ fn application_hint(body: &[u8]) -> String {
         Some(invalid) => {
             let hint = field_hint(&invalid, body);
             format!(
-                "{hint}: no signature can be verified with it, and expectedPayload only repeats it; {DIAGNOSE}"
+                "{hint}: no signature can be verified with it, and expectedPayload only repeats it; {remedy}"
             )
         }
-        None => DIAGNOSE.to_owned(),
+        None => remedy.to_owned(),
     }
 }
 

@@ -274,6 +274,7 @@ mod tests {
             RequestError::BodyTooLarge,
             RequestError::BodyTooSlow,
             RequestError::InvalidDraft(invalid()),
+            RequestError::InvalidMemberRequest(invalid()),
             RequestError::InvalidDiagnosis(invalid()),
             RequestError::Busy,
             RequestError::Internal,

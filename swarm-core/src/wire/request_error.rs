@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Answer, Problem, answer, hint};
 use crate::domain::Invalid;
 use crate::domain::json::NotJson;
+use crate::rules::Refusal;
 
 /// The error of a request that was refused before the rules were applied. `Display` writes the
 /// exact error text. In both interfaces the body is `{error}` (API.md, 1.2; MANUAL.md, 12.1).
@@ -74,6 +75,9 @@ pub enum RequestError {
     /// A field of a draft to be signed breaks its rule.
     #[error("invalid signing draft")]
     InvalidDraft(Invalid),
+    /// A field of a member's request breaks its rule. Its body is that of [`Refusal::InvalidRequest`].
+    #[error("invalid request")]
+    InvalidMemberRequest(Invalid),
     /// The body to be diagnosed is not a signed payload.
     #[error("invalid diagnosis")]
     InvalidDiagnosis(Invalid),
@@ -112,9 +116,9 @@ impl RequestError {
     pub fn hint_quoting(&self, body: &[u8]) -> Option<String> {
         match self {
             Self::InvalidQuery(invalid) => Some(hint::field_hint(invalid, b"")),
-            Self::InvalidDraft(invalid) | Self::InvalidDiagnosis(invalid) => {
-                Some(hint::field_hint(invalid, body))
-            }
+            Self::InvalidDraft(invalid)
+            | Self::InvalidMemberRequest(invalid)
+            | Self::InvalidDiagnosis(invalid) => Some(hint::field_hint(invalid, body)),
             Self::InvalidJson(fault) => Some(hint::json_hint(fault)),
             _ => None,
         }
@@ -145,6 +149,7 @@ impl From<&RequestError> for Problem {
             RequestError::BodyTooSlow => Self::BodyTooSlow,
             RequestError::InvalidJson(_) => Self::InvalidJson,
             RequestError::InvalidDraft(_) => Self::InvalidDraft,
+            RequestError::InvalidMemberRequest(_) => Self::InvalidRequest,
             RequestError::InvalidDiagnosis(_) => Self::InvalidDiagnosis,
             RequestError::Busy => Self::Busy,
             RequestError::SignOnUnavailable => Self::SignOnUnavailable,
@@ -155,6 +160,9 @@ impl From<&RequestError> for Problem {
 
 impl From<&RequestError> for Answer {
     fn from(error: &RequestError) -> Self {
+        if let RequestError::InvalidMemberRequest(invalid) = error {
+            return (&Refusal::InvalidRequest(invalid.clone())).into();
+        }
         let answer = answer::plain_error(&error.to_string(), error.into());
         Self { retry_after: error.retry_after(), ..answer }
     }

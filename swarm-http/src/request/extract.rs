@@ -9,6 +9,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::shape_fault;
+use swarm_core::wire::RequestError;
 
 use crate::response::ApiError;
 use crate::schema::HasSchema as _;
@@ -75,7 +76,7 @@ impl<T: Form + Send + 'static> Extract for MemberOrder<T> {
     fn extract(request: &mut RequestContext) -> Result<Self, ApiError> {
         let fields = T::read(&mut request.fields());
         let fault = |invalid: Invalid| request.missing_fault(&invalid).unwrap_or(invalid);
-        Ok(fields.map(Self).map_err(fault).map_err(Refusal::InvalidRequest)?)
+        Ok(fields.map(Self).map_err(fault).map_err(RequestError::InvalidMemberRequest)?)
     }
 }
 

@@ -63,6 +63,21 @@ fn replacement_without_fields_at_the_top_level_is_told_so() {
         assert_eq!(told(&json!({ name: body })), inside);
     }
     assert_eq!(told(&json!({})), "publicKey is missing");
+    let hint = |body: &Value| {
+        let refused = replace(&fixture.client, &author, body).expect(400);
+        refused.header("swarm-hint").unwrap_or_default().to_owned()
+    };
+    assert_eq!(hint(&json!({})), "publicKey: is missing");
+    assert_eq!(hint(&json!([body])), "body: must be one JSON object, is an array");
+    let with = |field: &str, value: Value| {
+        let mut body = body.clone();
+        body[field] = value;
+        body
+    };
+    assert!(hint(&with("endorsement", json!(7))).starts_with("endorsement: "));
+    let wrong = hint(&with("endorsement", body["proof"].clone()));
+    assert!(wrong.ends_with("each must sign expectedPayload"), "{wrong}");
+    assert!(hint(&with("publicKey", json!("AAAA"))).starts_with("publicKey: "));
 }
 
 fn member_replaces_its_own_key(backend: &Backend) {
@@ -100,8 +115,9 @@ fn member_replaces_its_own_key(backend: &Backend) {
         old.key.public_key().to_string(),
         "each take keeps the key that verified it"
     );
-    // The key that it has already: nothing changes.
+    // The key that it has already: nothing changes. So it is where the answer was lost, and the same request comes again.
     replace(client, &new, &request(&new, &new.key)).expect(200);
+    assert_eq!(replace(client, &old, &body).expect(200).json(), expected);
     assert_eq!(client.log_entries().len(), log.len() + 1, "the take alone");
 }
 
