@@ -326,12 +326,19 @@ impl Cell {
     }
 }
 
-/// A text in quotes, with an apostrophe before each part that a spreadsheet would take for a formula.
+/// A text in quotes. An apostrophe comes before it, and before each later part, that a spreadsheet would take for a formula.
 pub(crate) fn csv_text(text: &str) -> String {
-    let guarded = |part| if may_be_formula(part) { ["'", part].concat() } else { part.to_owned() };
-    let parts: String = text.split_inclusive(ENDS_OF_CELLS).map(guarded).collect();
-    let guard = if begins_with_tab(text) { "'" } else { "" };
-    format!("\"{guard}{}\"", parts.replace('"', "\"\""))
+    let mut guarded = String::with_capacity(text.len() + 2);
+    for (place, part) in text.split_inclusive(ENDS_OF_CELLS).enumerate() {
+        let is_guarded = match place {
+            // Spreadsheets trim what may end a cell, too.
+            0 => may_be_formula(text) || begins_with_tab(text),
+            _ => may_be_formula(part),
+        };
+        guarded.push_str(if is_guarded { "'" } else { "" });
+        guarded.push_str(part);
+    }
+    format!("\"{}\"", guarded.replace('"', "\"\""))
 }
 
 /// What ends a cell in a spreadsheet whose list separator is no comma. To it, a text with quotes after a comma is not quoted.
@@ -424,8 +431,9 @@ mod tests {
             ("x; \u{200b}-1;\"@a\"", "x;' \u{200b}-1;'\"\"@a\"\""),
             ("x\t+1\t\u{ff1d}1", "x\t'+1\t'\u{ff1d}1"),
             ("a\r\n=1\n\n- b\r@c", "a\r\n'=1\n\n'- b\r'@c"),
-            ("\n=1", "\n'=1"),
+            ("\n=1", "'\n'=1"),
             ("\t=1", "'\t'=1"),
+            (";=1", ";'=1"),
         ] {
             assert_eq!(csv_text(text), format!("\"{guarded}\""));
         }
