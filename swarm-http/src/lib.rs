@@ -112,14 +112,15 @@ pub use tenants::{
 /// path that it is mounted at wants [`SiteService::nested_at`]. A server that is not that of `swarm-server` says in each request who
 /// connects: [`ClientAddress`].
 pub fn service(site: &Arc<Site>) -> SiteService {
-    let table = Table::new(routes::all(site.parts()));
+    let table = Table::new(routes::all(site.parts()), pages::error_pages);
     SiteService::new(Arc::clone(site), table)
 }
 
 /// Only `/healthz`, `/readyz` and `/metrics`, for an address that only the operator of the server can reach;
 /// see [`Site::operations_apart`]. `/metrics` also has durations and the figures of each tenant there.
 pub fn operations(site: &Arc<Site>) -> SiteService {
-    SiteService::new(Arc::clone(site), Table::new(routes::operations_apart()))
+    let table = Table::new(routes::operations_apart(), pages::error_pages);
+    SiteService::new(Arc::clone(site), table)
 }
 
 /// The routes of the [`service`], with the credential and the body of each: for a gateway in front of it, and for tests
@@ -162,19 +163,15 @@ mod pages {
 
     use http::HeaderMap;
 
-    use crate::response::Answer;
+    use crate::request::table::ErrorPage;
     use crate::tenants::ServedTenant;
 
     /// Errors as JSON, even if a page is preferred.
-    pub(crate) struct ErrorPages;
-
-    impl ErrorPages {
-        pub(crate) fn of(_: &HeaderMap, _: &Arc<ServedTenant>, _: impl FnOnce() -> String) -> Self {
-            Self
-        }
-
-        pub(crate) fn apply(&self, answer: Answer) -> Answer {
-            answer
-        }
+    pub(crate) fn error_pages(
+        _: &HeaderMap,
+        _: &Arc<ServedTenant>,
+        _: &dyn Fn() -> String,
+    ) -> ErrorPage {
+        Box::new(|answer| answer)
     }
 }

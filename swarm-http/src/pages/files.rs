@@ -357,15 +357,15 @@ fn may_be_formula(text: &str) -> bool {
         '\u{fe63}', '\u{fe6b}', '\u{207a}', '\u{207b}', '\u{207c}', '\u{208a}', '\u{208b}',
         '\u{208c}', '\u{2212}',
     ];
-    text.trim_start_matches(|it| it == '"' || is_blank(it)).starts_with(SIGNS)
+    text.trim_start_matches(is_blank).starts_with(SIGNS)
 }
 
-/// Whether a character is a control character, white space, or shown as nothing.
+/// Whether a character is a control character, white space, a quote, or shown as nothing.
 fn is_blank(character: char) -> bool {
     is_unprintable(character)
         || character.is_control()
         || character.is_whitespace()
-        || matches!(character, '\u{2800}' | '\u{fffe}' | '\u{ffff}')
+        || matches!(character, '"' | '\u{2800}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]

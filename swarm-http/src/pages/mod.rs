@@ -66,6 +66,7 @@ use http::header::{CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::request::RequestContext;
+use crate::request::table::ErrorPage;
 use crate::response::{Answer, Reply};
 use crate::tenants::ServedTenant;
 
@@ -86,27 +87,19 @@ pub(crate) async fn home(request: RequestContext) -> Reply {
     Ok(page.unwrap_or_else(|error| error_page::page(site, error)))
 }
 
-/// The errors of a request at a path that is not of the API: pages, if the client prefers HTML.
-pub(crate) struct ErrorPages {
-    /// The tenant and its address, for a client that prefers HTML.
-    site: Option<(Arc<ServedTenant>, String)>,
-}
-
-impl ErrorPages {
-    pub(crate) fn of(
-        headers: &HeaderMap,
-        served: &Arc<ServedTenant>,
-        address: impl FnOnce() -> String,
-    ) -> Self {
-        Self { site: prefers_html(headers).then(|| (Arc::clone(served), address())) }
-    }
-
-    /// The answer in this form, whose headers have the base path already. Only an error in JSON changes.
-    pub(crate) fn apply(&self, answer: Answer) -> Answer {
+/// Pages of the errors at paths that are not of the API, if the client prefers HTML. The headers of an answer have the base path already.
+pub(crate) fn error_pages(
+    headers: &HeaderMap,
+    served: &Arc<ServedTenant>,
+    address: &dyn Fn() -> String,
+) -> ErrorPage {
+    let site = prefers_html(headers).then(|| (Arc::clone(served), address()));
+    Box::new(move |answer| {
+        // Only an error in JSON changes.
         if answer.problem.is_none() || answer.header(&CONTENT_TYPE) != Some("application/json") {
             return answer;
         }
-        let mut answer = match &self.site {
+        let mut answer = match &site {
             Some((served, address)) => {
                 let site = SiteContext::new(served, address.clone());
                 error_page::page_below(served.config().base_path(), site, answer)
@@ -115,7 +108,7 @@ impl ErrorPages {
         };
         answer.headers.insert(VARY, HeaderValue::from_static("Accept"));
         answer
-    }
+    })
 }
 
 /// The icon.

@@ -19,7 +19,6 @@ use crate::budget::{BudgetExhausted, InFlight};
 use crate::cache::CacheRequest;
 use crate::fairness::ClientShare;
 use crate::metrics::Submitted;
-use crate::pages::ErrorPages;
 use crate::response::caching::{self, Negotiation};
 use crate::response::{Answer, ApiError, ErrorForm, Reply, SERVICE_LINKS, SWARM_HINT};
 use crate::tenants::{Host, OperatorRequest, ServedTenant};
@@ -36,7 +35,7 @@ use super::receipt::{ReceiptRequest, with_receipt};
 use super::reception::{MemoryGate, read_body};
 use super::route::{AsyncHandler, Handler, Route, Work};
 use super::same_origin::is_change_of_other_site;
-use super::table::{Endpoint, RouteMatch};
+use super::table::{Endpoint, ErrorPage, ErrorPages, RouteMatch};
 
 /// Answers a request at an endpoint.
 pub(crate) async fn respond<S, B, E>(
@@ -56,7 +55,7 @@ where
     let client = site.client_of(&head.headers, &head.extensions);
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
-    let error_pages = error_pages(&arrival).filter(|_| endpoint.has_error_pages());
+    let error_page = endpoint.error_pages().and_then(|pages| error_page(pages, &arrival));
     let negotiation = endpoint.has_public_read().then(|| match receipt {
         None => Negotiation::of(&head.headers),
         Some(_) => Negotiation::of_receipt(),
@@ -64,8 +63,8 @@ where
     let is_cross_origin = endpoint.route(&method).is_ok_and(Route::is_cross_origin);
     let unknown_parameters = unknown_parameters(&endpoint, &arrival);
     let public = |answer: Answer| {
-        let answer = match &error_pages {
-            Some(pages) => pages.apply(answer),
+        let answer = match &error_page {
+            Some(page) => page(answer),
             None => answer,
         };
         let mut answer = form.apply(answer);
@@ -105,10 +104,10 @@ fn error_form(arrival: &Arrival) -> ErrorForm {
     ErrorForm::of(&arrival.head.headers, || arrival.address())
 }
 
-/// The pages of the errors of a request; `None` for an unknown host.
-fn error_pages(arrival: &Arrival) -> Option<ErrorPages> {
+/// The page of an error of a request; `None` for an unknown host.
+fn error_page(pages: ErrorPages, arrival: &Arrival) -> Option<ErrorPage> {
     let served = arrival.served.as_ref()?;
-    Some(ErrorPages::of(&arrival.head.headers, served, || arrival.address()))
+    Some(pages(&arrival.head.headers, served, &|| arrival.address()))
 }
 
 /// The hint for the parameters of a query that mean nothing, at a path of the API.
@@ -142,7 +141,12 @@ fn charge_budget(site: &Site, answer: Answer) -> Result<Answer, BudgetExhausted>
 }
 
 /// Answers a request for an unknown path.
-pub(crate) async fn respond_unknown<S, B, E>(site: &Site, arrival: Arrival, body: S) -> Answer
+pub(crate) async fn respond_unknown<S, B, E>(
+    site: &Site,
+    error_pages: ErrorPages,
+    arrival: Arrival,
+    body: S,
+) -> Answer
 where
     S: Stream<Item = Result<B, E>> + Send,
     B: Buf + Send,
@@ -155,12 +159,12 @@ where
     let form = error_form(&arrival);
     let body = pin!(body);
     let answered = with_receipt(receipt, body, async |_body| {
-        let answer = match (&arrival.served, error_pages(&arrival)) {
-            (Some(served), Some(pages)) => {
+        let answer = match (&arrival.served, error_page(error_pages, &arrival)) {
+            (Some(served), Some(page)) => {
                 let answer = ApiError::from(RequestError::UnknownPath).into_answer();
                 let mut answer = answer.with_hint(arrival.fault_of_path());
                 answer.headers.insert(LINK, SERVICE_LINKS);
-                pages.apply(answer.below(served.config().base_path()))
+                page(answer.below(served.config().base_path()))
             }
             _ => no_tenant(site, &arrival.origin).into_answer(),
         };

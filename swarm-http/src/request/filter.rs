@@ -16,7 +16,7 @@ use crate::tenants::Host;
 use super::arrival::Arrival;
 use super::dispatch::{respond, respond_unknown};
 use super::head::RequestHead;
-use super::table::Table;
+use super::table::{ErrorPages, Table};
 
 /// The filter of these routes; it rejects other paths as not found.
 pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> {
@@ -38,14 +38,14 @@ pub(crate) fn routes(site: Arc<Site>, table: Table) -> BoxedFilter<(Response,)> 
 }
 
 /// The filter for all other paths.
-pub(crate) fn unknown_path(site: Arc<Site>) -> BoxedFilter<(Response,)> {
+pub(crate) fn unknown_path(site: Arc<Site>, error_pages: ErrorPages) -> BoxedFilter<(Response,)> {
     head()
         .and(warp::body::stream())
         .then(move |head, body| {
             let site = Arc::clone(&site);
             async move {
                 let arrival = Arrival::of(&site, head);
-                response(respond_unknown(&site, arrival, body).await)
+                response(respond_unknown(&site, error_pages, arrival, body).await)
             }
         })
         .boxed()

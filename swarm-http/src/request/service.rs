@@ -67,12 +67,12 @@ where
         let site = Arc::clone(&self.site);
         let (head, body) = split(request, &self.nested_at);
         let arrival = Arrival::of(&site, head);
-        let found = arrival.find(&self.table);
+        let (found, error_pages) = (arrival.find(&self.table), self.table.error_pages);
         async move {
             let body = BodyDataStream::new(body);
             let answer = match found {
                 Some(found) => respond(site, found, arrival, body).await,
-                None => Box::pin(respond_unknown(&site, arrival, body)).await,
+                None => Box::pin(respond_unknown(&site, error_pages, arrival, body)).await,
             };
             Ok(answer.into_response())
         }

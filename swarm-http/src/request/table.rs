@@ -4,17 +4,30 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use http::{HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method};
 use matchit::Router;
 use percent_encoding::percent_decode_str;
 
 use crate::metrics::Submitted;
-use crate::response::ApiError;
+use crate::response::{Answer, ApiError};
+use crate::tenants::ServedTenant;
 
 use super::route::{Handler, Route};
 
 /// All routes, found by path.
-pub(crate) struct Table(Router<Arc<Endpoint>>);
+pub(crate) struct Table {
+    router: Router<Arc<Endpoint>>,
+    /// For all paths that have no route.
+    pub(crate) error_pages: ErrorPages,
+}
+
+/// Makes a page of an error, if the client prefers that. Other answers stay as they are.
+pub(crate) type ErrorPage = Box<dyn Fn(Answer) -> Answer + Send + Sync>;
+
+/// Returns the [`ErrorPage`] of a request with these headers to this tenant; the function has its address. Pages are made above this
+/// module.
+pub(crate) type ErrorPages =
+    fn(&HeaderMap, &Arc<ServedTenant>, address: &dyn Fn() -> String) -> ErrorPage;
 
 /// The endpoint of a request, and its path parameters.
 pub(crate) type RouteMatch = (Arc<Endpoint>, Vec<String>);
@@ -25,30 +38,31 @@ pub(crate) struct Endpoint {
     allow: HeaderValue,
     /// The methods that programs of other origins may use, if any.
     cross_origin: Option<HeaderValue>,
+    error_pages: ErrorPages,
 }
 
 impl Table {
     /// # Panics
     /// If two paths conflict. The table is written in code, not input.
     #[expect(clippy::panic, reason = "the table is a constant; every start builds it")]
-    pub(crate) fn new(routes: Vec<Route>) -> Self {
+    pub(crate) fn new(routes: Vec<Route>, error_pages: ErrorPages) -> Self {
         let mut paths: HashMap<&'static str, Vec<Route>> = HashMap::new();
         for route in routes {
             paths.entry(route.path).or_default().push(route);
         }
         let mut router = Router::new();
         for (path, routes) in paths {
-            if let Err(error) = router.insert(path, Arc::new(Endpoint::new(routes))) {
+            if let Err(error) = router.insert(path, Arc::new(Endpoint::new(routes, error_pages))) {
                 panic!("{path}: {error}");
             }
         }
-        Self(router)
+        Self { router, error_pages }
     }
 
     /// The endpoint at this path, and the path parameters, percent-decoded. A path whose parameters do not
     /// decode to UTF-8 is unknown.
     pub(crate) fn find(&self, path: &str) -> Option<RouteMatch> {
-        let found = self.0.at(path).ok()?;
+        let found = self.router.at(path).ok()?;
         let decode = |part| percent_decode_str(part).decode_utf8().ok().map(Cow::into_owned);
         let parts = found.params.iter().map(|(_, part)| decode(part)).collect::<Option<_>>()?;
         Some((Arc::clone(found.value), parts))
@@ -56,11 +70,12 @@ impl Table {
 }
 
 impl Endpoint {
-    fn new(routes: Vec<Route>) -> Self {
+    fn new(routes: Vec<Route>, error_pages: ErrorPages) -> Self {
         let allow = list(["OPTIONS"].into_iter().chain(routes.iter().flat_map(methods)));
         let cross_origin = routes.iter().filter(|route| route.is_cross_origin());
         let cross_origin = list(cross_origin.flat_map(methods));
-        Self { routes, allow: allow.unwrap_or(HeaderValue::from_static("GET")), cross_origin }
+        let allow = allow.unwrap_or(HeaderValue::from_static("GET"));
+        Self { routes, allow, cross_origin, error_pages }
     }
 
     /// The route for this method. HEAD uses the GET route; the server sends the answer without its body.
@@ -75,9 +90,9 @@ impl Endpoint {
         self.routes.iter().find(|route| route.method == *method)?.submitted
     }
 
-    /// Whether its errors are pages for clients that prefer HTML.
-    pub(crate) fn has_error_pages(&self) -> bool {
-        self.routes.iter().any(Route::has_error_pages)
+    /// The pages of its errors, for clients that prefer HTML; `None` if it has none.
+    pub(crate) fn error_pages(&self) -> Option<ErrorPages> {
+        self.routes.iter().any(Route::has_error_pages).then_some(self.error_pages)
     }
 
     pub(crate) fn has_public_read(&self) -> bool {

@@ -23,7 +23,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-store-postgres/src",
         &[
-            "access failure script sql",
+            "failure script sql",
             "connect schema values",
             "commits options reads",
             "settings",
@@ -31,6 +31,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "connector",
             "pool",
             "changes database health",
+            "transaction",
             "transfer",
             "backend",
             ITSELF,
