@@ -21,14 +21,12 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
 use crate::effective_settings::ServerSettings;
-use crate::failure::with_causes;
+use crate::failure::{Failure, with_causes};
 use crate::open_site::OpenSite;
 use crate::store::Opened;
 use crate::tenants::ServedIds;
 use crate::tls_files::TlsFiles;
-use crate::{
-    Failure, console, descriptors, log, memory, open_site, secrets, signing_key, store, tenants,
-};
+use crate::{console, descriptors, log, memory, open_site, secrets, signing_key, store, tenants};
 
 /// How long the background work may take to end its rounds, once the last connection is closed.
 const LAST_ROUND: Duration = Duration::from_secs(2);
