@@ -448,7 +448,11 @@ impl Field {
             _ => return None,
         };
         match &self.list {
-            Some(list) => Some(ascii(&write(&(&shown, list)))),
+            Some(list) => {
+                // Two spaces may be a rank and a name that begins with one.
+                let is_lossy = lines_of(&shown) != *list || shown.contains("  ");
+                is_lossy.then(|| ascii(&write(&(&shown, list))))
+            }
             None => (shown.trim() != self.value).then(|| ascii(&write(&(&shown, &self.value)))),
         }
     }
