@@ -6,9 +6,7 @@ mod keys;
 use std::sync::Arc;
 
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
-use swarm_core::domain::{
-    ChallengeSeed, Contact, Lens, Member, MemberState, Name, Timestamp, UsedChallenge, Version,
-};
+use swarm_core::domain::{Contact, Lens, Member, MemberState, Name, Timestamp, Version};
 use swarm_core::store::MemberSaved::{Full, KeyHeld, Saved, Stale};
 use swarm_core::store::{
     ChallengeSlot, Countable, MemberChange, MemberQuery, MemberRemoval, Saved as Outcome, Store,
@@ -48,10 +46,6 @@ pub async fn member_round_trips(tenants: Store) {
         claimed_at: Some(Timestamp::EPOCH),
         token: Some(secret("token")),
         token_claimed_at: Some(moment("2026-11-21T12:00:00.001Z")),
-        used_challenge: Some(UsedChallenge {
-            seed: ChallengeSeed([255; 32]),
-            expires_at: moment("2026-11-21T12:10:00.001Z"),
-        }),
         ..applicant("ada")
     };
     let bare = Member { public_key: None, ..applicant("ada") };
