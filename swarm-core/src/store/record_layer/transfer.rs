@@ -11,8 +11,8 @@ use super::tables::{
 };
 use super::{Answers, Store, acts, committee_rows, log, outbox};
 use crate::domain::{
-    LogEntry, LogRow, Logged, Member, MessageId, Operation, Seq, SessionId, StoredTake, Take,
-    TakeDraft, TenantId,
+    LogEntry, LogRow, Logged, MessageId, Operation, Seq, SessionId, StoredTake, Take, TakeDraft,
+    TenantId,
 };
 use crate::store::backend::{
     Body, CommitId, Entries, Entry, Head, Item, Load, PartSet, Query, Range, Reference, Row,
@@ -236,11 +236,7 @@ fn stored(stage: Stage, row: &Row) -> Outcome<Stored> {
         Stage::CommitteeBriefs => {
             Stored::CommitteeBrief(committee_rows::day_of_brief(row)?, read_whole(row)?)
         }
-        Stage::Head | Stage::Members | Stage::Log => {
-            let member: Arc<Member> = read_whole(row)?;
-            // Challenges are not part of a dump.
-            Stored::Member(Arc::new(Member { used_challenge: None, ..Member::clone(&member) }))
-        }
+        Stage::Head | Stage::Members | Stage::Log => Stored::Member(read_whole(row)?),
     })
 }
 
