@@ -6,17 +6,16 @@ use std::sync::Arc;
 use super::{Error, Tenant};
 use crate::answers::{DeskStatus, LogStatus, MailStatus, MissingMember, SessionStatus};
 use crate::domain::{
-    MailState, Member, MemberId, MemberState, Schedule, Session, SessionId, SessionState, Timestamp,
+    MailState, Member, MemberId, MemberState, Schedule, Session, SessionState, Timestamp,
 };
 use crate::rules::{self, Steps};
-use crate::store::{Countable, MemberQuery, SessionList};
+use crate::store::{Countable, MemberQuery};
 
 /// The most sessions of a status.
 const MAX_SESSIONS: usize = 300;
 
-/// How many sessions of a state are read at once, and how often: the soonest deadlines are looked for among the newest 10,000.
-const PAGE: usize = 1_000;
-const MAX_PAGES: usize = 10;
+/// The most sessions of a state among which the soonest deadlines are looked for: the newest.
+const MAX_WAITING: usize = 10_000;
 
 /// The most members that a session names.
 const MAX_MISSING: usize = 1_000;
@@ -76,7 +75,11 @@ impl Tenant {
         let mut ids = Vec::new();
         // Of too many, those that collect takes are kept first, and those that are only announced last.
         for state in [Collecting, WindowClosed, Aggregated, Scheduled] {
-            let mut found = self.waiting(state).await?;
+            let found = self.all_in_state(state, MAX_WAITING).await?;
+            // A voided one waits for nothing.
+            let found = found.iter().filter(|session| session.voided.is_none());
+            let mut found: Vec<_> =
+                found.map(|session| (session.window_closes_at, session.id)).collect();
             found.sort_by_key(soonest);
             ids.extend(found.into_iter().take(MAX_SESSIONS.saturating_sub(ids.len())));
         }
@@ -99,24 +102,6 @@ impl Tenant {
             session_status(session, filed, &names, *steps, now)
         };
         Ok(read.iter().map(status).collect())
-    }
-
-    /// The deadlines and ids of the sessions in this state that wait for something: a voided one does not.
-    async fn waiting(
-        &self,
-        state: SessionState,
-    ) -> Result<Vec<(Option<Timestamp>, SessionId)>, Error> {
-        let (mut found, mut before) = (Vec::new(), None);
-        for _ in 0..MAX_PAGES {
-            let page = self.summaries(SessionList::InState(state), before, PAGE).await?;
-            let waiting = page.sessions.iter().filter(|session| session.voided.is_none());
-            found.extend(waiting.map(|session| (session.window_closes_at, session.id)));
-            before = page.next_before;
-            if before.is_none() {
-                break;
-            }
-        }
-        Ok(found)
     }
 
     /// The names of these members, in any state.

@@ -24,8 +24,8 @@ pub const MAX_ACCEPTING: usize = 100;
 const BEFORE_RESULT: [SessionState; 3] =
     [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed];
 
-/// Number of summaries read at a time to find all sessions before their result.
-const DEADLINES_AT_ONCE: usize = 500;
+/// Number of summaries read at a time to find all sessions in a state.
+const LISTED_AT_ONCE: usize = 500;
 
 /// Size in bytes at which a page of the session list ends early.
 const PAGE_BYTES: usize = 4 << 20;
@@ -465,16 +465,8 @@ impl Tenant {
         }
         candidates.retain(|session| rules::takes_may_come(session.window_closes_at, now));
         candidates.sort_unstable_by_key(|session| Reverse(session.id));
-        let mut accepting = Vec::new();
-        for session in candidates {
-            if accepting.len() == limit {
-                break;
-            }
-            if self.is_newest_of_its_day(session.id, session.date, &session.subject_id).await? {
-                accepting.push(session);
-            }
-        }
-        Ok(accepting)
+        let occasion = |session: &Session| (session.id, session.date, session.subject_id.clone());
+        self.newest_of_their_days(candidates, limit, occasion).await
     }
 
     /// Returns summaries of the `limit` sessions with the soonest deadlines, about this subject or about any, the soonest first:
@@ -490,32 +482,57 @@ impl Tenant {
         let now = self.store.now().await?;
         let mut candidates = Vec::new();
         for state in BEFORE_RESULT {
-            let (list, mut before) = (SessionList::InState(state), None);
-            loop {
-                let page = self.summaries(list.clone(), before, DEADLINES_AT_ONCE).await?;
-                candidates.extend(page.sessions.into_iter().filter(|session| {
-                    let deadline = session.window_closes_at;
-                    deadline.is_some()
-                        && rules::takes_may_come(deadline, now)
-                        && about.is_none_or(|subject| session.subject_id == *subject)
-                }));
-                before = page.next_before;
-                if before.is_none() {
-                    break;
-                }
-            }
+            candidates.extend(self.all_in_state(state, usize::MAX).await?);
         }
+        candidates.retain(|session| {
+            let deadline = session.window_closes_at;
+            deadline.is_some()
+                && rules::takes_may_come(deadline, now)
+                && about.is_none_or(|subject| session.subject_id == *subject)
+        });
         candidates.sort_unstable_by_key(|session| (session.window_closes_at, session.id));
-        let mut soonest = Vec::new();
+        let occasion =
+            |session: &SessionSummary| (session.id, session.date, session.subject_id.clone());
+        self.newest_of_their_days(candidates, limit, occasion).await
+    }
+
+    /// The first `limit` of these sessions that no newer one of their day and subject hides. `occasion` returns the id, the day and
+    /// the subject of a session.
+    async fn newest_of_their_days<S>(
+        &self,
+        candidates: Vec<Arc<S>>,
+        limit: usize,
+        occasion: impl Fn(&S) -> (SessionId, Day, SubjectId),
+    ) -> Result<Vec<Arc<S>>, Error> {
+        let mut newest = Vec::new();
         for session in candidates {
-            if soonest.len() == limit {
+            if newest.len() == limit {
                 break;
             }
-            if self.is_newest_of_its_day(session.id, session.date, &session.subject_id).await? {
-                soonest.push(session);
+            let (id, date, subject) = occasion(&session);
+            if self.is_newest_of_its_day(id, date, &subject).await? {
+                newest.push(session);
             }
         }
-        Ok(soonest)
+        Ok(newest)
+    }
+
+    /// Summaries of the newest `most` sessions in a state, by id in descending order.
+    pub(super) async fn all_in_state(
+        &self,
+        state: SessionState,
+        most: usize,
+    ) -> Result<Vec<Arc<SessionSummary>>, Error> {
+        let (mut all, mut before) = (Vec::new(), None);
+        loop {
+            let limit = LISTED_AT_ONCE.min(most.saturating_sub(all.len()));
+            let page = self.summaries(SessionList::InState(state), before, limit).await?;
+            all.extend(page.sessions);
+            before = page.next_before;
+            if before.is_none() || all.len() >= most {
+                return Ok(all);
+            }
+        }
     }
 
     /// Returns whether takes are on file in a session whose window is open.
