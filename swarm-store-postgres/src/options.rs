@@ -15,7 +15,7 @@ pub struct Options {
     pub(crate) statement_timeout: Duration,
     /// Whether to refuse a server that may lose what it has acknowledged.
     pub(crate) strict: bool,
-    /// Whether it only reads, so that a server that takes no writes will do.
+    /// Whether the store writes nothing. Then it may connect to a server that refuses writes.
     pub(crate) is_read_only: bool,
 }
 
@@ -72,7 +72,7 @@ impl Options {
         Self { strict, ..self }
     }
 
-    /// Reads alone, so that a server that takes no writes will do.
+    /// Writes nothing. Then the store may connect to a server that refuses writes.
     #[must_use]
     pub fn read_only(self) -> Self {
         Self { is_read_only: true, ..self }

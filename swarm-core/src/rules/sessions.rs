@@ -144,8 +144,8 @@ pub fn advance(
     Ok(if opens { opened(change, now, by) } else { change })
 }
 
-/// Ends the window of a session: its deadline becomes `now`, unless it has passed, and the session moves to `window_closed`, unless it is there
-/// already. The deadline never comes before a take on file, of which `last_filed_at` is the latest.
+/// Ends the window of a session: its deadline becomes `now`, unless it has passed, and its state `window_closed`. The deadline never comes
+/// before a take on file, of which `last_filed_at` is the latest.
 ///
 /// # Errors
 /// [`Refusal::SessionIs`] when its state does not allow the transition.

@@ -134,7 +134,7 @@ problems! {
     NotFormType = 415 "not-a-form" Operators, "Send Content-Type: application/x-www-form-urlencoded.";
     UnknownHost = 421 "unknown-host" Everyone says "unknown host", "Use a host that this server serves.";
     QuotaReached = 429 "quota-reached" Everyone says "quota reached", "Wait for the seconds in Retry-After, then send it again.";
-    TooManyAttempts = 429 "too-many-attempts" Everyone says "too many attempts", "Too many wrong tokens of operators came from your address: wait for the seconds in Retry-After, then send the token again.";
+    TooManyAttempts = 429 "too-many-attempts" Operators says "too many attempts", "Too many wrong tokens of operators came from your address: wait for the seconds in Retry-After, then send the token again.";
     Internal = 500 "internal-error" Everyone says "internal error", "An internal error of the server: try again, and report the X-Request-Id to its operator.";
     NotPersisted = 500 "not-persisted" Everyone says "failed to persist submission", "It is unknown whether it was stored: send the same again. A duplicate does no harm.";
     Busy = 503 "busy" Everyone says "too busy", "Wait for the seconds in Retry-After, then retry.";

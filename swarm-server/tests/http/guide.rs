@@ -94,7 +94,7 @@ impl Program {
         std::fs::remove_file(self.folder.join(file)).unwrap();
     }
 
-    /// Whether it keeps something in this file.
+    /// Returns whether the file is there and not empty.
     fn keeps(&self, file: &str) -> bool {
         std::fs::read(self.folder.join(file)).is_ok_and(|text| !text.is_empty())
     }

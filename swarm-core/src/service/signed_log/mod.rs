@@ -83,7 +83,7 @@ struct State {
     published: Option<Seq>,
     /// What witnesses have against the log, by their names.
     disputes: Vec<(String, String)>,
-    /// That the last checkpoint that was to be timestamped was not.
+    /// The warning that the authority gave no timestamp of the last checkpoint that should have one.
     missed_timestamp: Option<String>,
     /// The damage found in the entries.
     damage: Option<Damage>,

@@ -96,7 +96,7 @@ impl SignedLog {
         Ok(outcome)
     }
 
-    /// Returns that the last checkpoint that was to be timestamped was not, as a sentence.
+    /// Returns the warning that the authority gave no timestamp of the last checkpoint that should have one; `None` if it has one.
     pub fn missed_timestamp(&self) -> Option<String> {
         self.lock().missed_timestamp.clone()
     }
