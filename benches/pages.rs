@@ -327,7 +327,7 @@ impl Author {
             claimed_at: now,
             token: Some(self.token),
             token_claimed_at: now,
-            used_challenge: None,
+            used_claim: None,
         }
     }
 

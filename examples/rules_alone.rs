@@ -111,7 +111,7 @@ fn member(name: &str, keys: &KeyPair) -> Result<Member, Box<dyn Error>> {
         claimed_at: Some(joined),
         token: None,
         token_claimed_at: None,
-        used_challenge: None,
+        used_claim: None,
     })
 }
 

@@ -33,7 +33,7 @@ pub fn applicant(name: &str) -> Member {
         claimed_at: None,
         token: None,
         token_claimed_at: None,
-        used_challenge: None,
+        used_claim: None,
     }
 }
 

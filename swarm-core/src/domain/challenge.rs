@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
-
 use super::hex::parse_hex;
 use super::{Invalid, Timestamp};
 
@@ -18,17 +16,6 @@ pub struct Challenge {
     pub expires_at: Timestamp,
 }
 
-/// The challenge that a member claimed its token with. It is kept with the member, so that a repeated claim is recognized until it expires,
-/// even if another challenge was given out since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct UsedChallenge {
-    /// Its seed.
-    pub seed: ChallengeSeed,
-    /// When it expires.
-    pub expires_at: Timestamp,
-}
-
 /// The random bytes that a challenge is derived from. They are not secret: challenges are public.
 /// `Display` writes 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,8 +26,8 @@ impl ChallengeSeed {
     ///
     /// # Errors
     /// [`Invalid`] unless the text is 64 hexadecimal digits.
-    pub fn parse(digits: impl AsRef<str>) -> Result<Self, Invalid> {
-        let bytes = parse_hex(digits.as_ref());
+    pub fn parse(digits: &str) -> Result<Self, Invalid> {
+        let bytes = parse_hex(digits);
         bytes.map(Self).ok_or_else(|| Invalid::new("seed", "must be 64 hexadecimal digits"))
     }
 }
@@ -50,12 +37,3 @@ impl fmt::Display for ChallengeSeed {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
-
-impl Serialize for ChallengeSeed {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-super::parsed::parsed!(ChallengeSeed);
-super::parsed::deserialized!(ChallengeSeed);

@@ -3,9 +3,7 @@
 use serde::Serialize;
 
 use super::form::form;
-use super::{
-    Contact, Lens, MemberId, Name, PublicKey, Signature, Timestamp, TokenHash, UsedChallenge,
-};
+use super::{Contact, Digest, Lens, MemberId, Name, PublicKey, Signature, Timestamp, TokenHash};
 
 form! {
     /// The signed fields of an application (API.md, 3.1). The order of the fields matters.
@@ -244,8 +242,8 @@ pub struct Member {
     /// The time when the member claimed the present token with a proof of its key. `None` without a token, if an
     /// operator minted the token, and in records that are older than this field.
     pub token_claimed_at: Option<Timestamp>,
-    /// The challenge that it claimed its last token with.
-    pub used_challenge: Option<UsedChallenge>,
+    /// The digest of the claim by which it got its last token, so that the same claim is recognized.
+    pub used_claim: Option<Digest>,
 }
 
 impl Member {

@@ -43,7 +43,7 @@ mod webhook;
 mod withheld;
 
 pub use brief::{Brief, BriefBody, BriefOrder, BriefRegime, Prompt, RecentSession};
-pub use challenge::{Challenge, ChallengeSeed, UsedChallenge};
+pub use challenge::{Challenge, ChallengeSeed};
 pub use context::{Position, Regime, Signal, SubjectSnapshot, SubjectSnapshotDraft};
 pub use declaration::{Declaration, Method, RankedStance, StanceScale};
 pub use digest::{Digest, RunningDigest};

@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Record;
 use crate::domain::{
-    Contact, Lens, Member, MemberId, MemberState, Name, PublicKey, Timestamp, TokenHash,
-    UsedChallenge, json,
+    Contact, Digest, Lens, Member, MemberId, MemberState, Name, PublicKey, Timestamp, TokenHash,
+    json,
 };
 
 /// The fields of a member.
@@ -32,7 +32,7 @@ struct MemberText<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     token_claimed_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    used_challenge: Option<UsedChallenge>,
+    used_claim: Option<Digest>,
 }
 
 impl Record for Member {
@@ -50,7 +50,7 @@ impl Record for Member {
             claimed_at: self.claimed_at,
             token: self.token,
             token_claimed_at: self.token_claimed_at,
-            used_challenge: self.used_challenge,
+            used_claim: self.used_claim,
         })
     }
 }
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for Member {
             claimed_at: it.claimed_at,
             token: it.token,
             token_claimed_at: it.token_claimed_at,
-            used_challenge: it.used_challenge,
+            used_claim: it.used_claim,
         })
     }
 }

@@ -1,9 +1,7 @@
 //! The rules for challenges, which token claims sign (API.md, 4.3).
 
 use super::{ClaimFault, MemberBasis, Refusal};
-use crate::domain::{
-    Challenge, ChallengeSeed, MemberId, Signed, Timestamp, TokenClaim, TokenHash, UsedChallenge,
-};
+use crate::domain::{Challenge, ChallengeSeed, MemberId, Signed, Timestamp, TokenClaim, TokenHash};
 use crate::proof::ChallengeText;
 
 /// The validity of a challenge, in milliseconds: ten minutes (API.md, 4.3).
@@ -70,13 +68,12 @@ pub fn offer_challenge(
 pub(super) fn answers(
     claim: &TokenClaim,
     service: &str,
-    challenge: UsedChallenge,
+    challenge: &Challenge,
     now: Timestamp,
 ) -> bool {
-    let UsedChallenge { seed, expires_at } = challenge;
-    claim.challenge == ChallengeText::of(service, &claim.member_id, &seed).as_str()
-        && claim.expires_at == expires_at.to_string()
-        && now <= expires_at
+    claim.challenge == ChallengeText::of(service, &claim.member_id, &challenge.seed).as_str()
+        && claim.expires_at == challenge.expires_at.to_string()
+        && now <= challenge.expires_at
 }
 
 /// The refusal of a claim.

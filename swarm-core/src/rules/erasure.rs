@@ -37,7 +37,7 @@ pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChan
         lens: Lens::none(),
         token: None,
         token_claimed_at: None,
-        used_challenge: None,
+        used_claim: None,
         state,
         ..Member::clone(record)
     };

@@ -6,9 +6,8 @@ use super::challenge::{ChallengeBucket, ProvenChallenge, answers, bucket_of, ref
 use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
-    Actor, Application, Challenge, Enrolment, Mail, Member, MemberAct, MemberId, MemberPatch,
-    MemberState, NoticeDraft, OperatorAct, PublicKey, Signed, Timestamp, TokenClaim, UsedChallenge,
-    Version,
+    Actor, Application, Digest, Enrolment, Mail, Member, MemberAct, MemberId, MemberPatch,
+    MemberState, NoticeDraft, OperatorAct, PublicKey, Signed, Timestamp, TokenClaim, Version,
 };
 use crate::proof::{BearerToken, canonical, verify};
 
@@ -95,7 +94,7 @@ pub fn admit(
         claimed_at: None,
         token: None,
         token_claimed_at: None,
-        used_challenge: None,
+        used_claim: None,
     };
     Ok(MemberChange::creation(member))
 }
@@ -127,7 +126,7 @@ pub(crate) fn enrol(
         claimed_at: None,
         token: None,
         token_claimed_at: None,
-        used_challenge: None,
+        used_claim: None,
     };
     let act = Some(log::member_changed(MemberAct::Enrolled, &member, by));
     Ok(MemberChange { act, ..MemberChange::creation(member) })
@@ -274,33 +273,37 @@ pub fn claim(
     now: Timestamp,
     random: [u8; 16],
 ) -> Result<(MemberChange, BearerToken), Refusal> {
-    let refused = || refusal(claim, service, now);
     let member = basis.member.as_ref().filter(|member| member.record.state.is_active());
-    let member = member.ok_or_else(refused)?;
+    let Some(member) = member else { return Err(refusal(claim, service, now)) };
+    let challenge = basis.challenge.as_ref();
+    let challenge = challenge.filter(|it| answers(&claim.payload, service, it, now));
     let is_claimed = member.record.state == MemberState::Claimed;
-    let given_out = basis.challenge.as_ref();
-    let given_out =
-        given_out.map(|&Challenge { seed, expires_at, .. }| UsedChallenge { seed, expires_at });
-    let used = member.record.used_challenge.filter(|_| is_claimed);
-    let answered = given_out.into_iter().chain(used);
-    let mut answered = answered.filter(|it| answers(&claim.payload, service, *it, now));
-    let challenge =
-        answered.next().filter(|_| proves(claim, &member.record)).ok_or_else(refused)?;
-    if is_claimed {
-        return Err(Refusal::AlreadyClaimed);
+    let is_live =
+        challenge.is_some() || is_claimed && was_used(&claim.payload, &member.record, now);
+    if !(is_live && proves(claim, &member.record)) {
+        return Err(refusal(claim, service, now));
     }
+    let Some(challenge) = challenge.filter(|_| !is_claimed) else {
+        return Err(Refusal::AlreadyClaimed);
+    };
     let token = BearerToken::mint(&member.record.id, random);
     let claimed = Member {
         state: MemberState::Claimed,
         claimed_at: Some(now),
         token: Some(token.hash()),
         token_claimed_at: Some(now),
-        used_challenge: Some(challenge),
+        used_claim: Some(Digest::of_json(&claim.payload)),
         ..Member::clone(&member.record)
     };
     let proven = Some(ProvenChallenge(challenge.seed));
     let claimed = public(member, claimed, MemberAct::Claimed, &Actor::MEMBER);
     Ok((MemberChange { proven, ..claimed }, token))
+}
+
+/// Returns whether the member got its token by this claim, and its challenge has not expired. Another one may have been given out since.
+fn was_used(claim: &TokenClaim, member: &Member, now: Timestamp) -> bool {
+    let expiry = Timestamp::parse("expiresAt", &claim.expires_at);
+    expiry.is_ok_and(|expiry| now <= expiry) && member.used_claim == Some(Digest::of_json(claim))
 }
 
 /// Replaces the token of a member by one made from `random`, and its key if one is given. Stored
@@ -343,7 +346,7 @@ pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChang
         claimed_at: None,
         token: None,
         token_claimed_at: None,
-        used_challenge: None,
+        used_claim: None,
         ..Member::clone(record)
     };
     let reset = public(member, approved, MemberAct::ClaimReset, by);

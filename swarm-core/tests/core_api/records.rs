@@ -9,9 +9,8 @@ use swarm_core::domain::committee::{
     CommitteeStance, CommitteeStatus, CommitteeTake, Generation, Model, Synthesis, Voice,
 };
 use swarm_core::domain::{
-    ChallengeSeed, Confidence, Contact, Day, Lens, Mail, MailState, Member, MemberState, Message,
-    MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, Stances, SubjectId,
-    UsedChallenge, Webhook,
+    Confidence, Contact, Day, Digest, Lens, Mail, MailState, Member, MemberState, Message,
+    MessageId, Name, PublicKey, Revision, SecretHash, SessionDraft, Stances, SubjectId, Webhook,
 };
 use swarm_core::json::{self, Json, Object};
 use swarm_core::proof::KeyPair;
@@ -87,7 +86,7 @@ fn member_record_round_trips_with_and_without_key_and_token() {
         claimed_at: None,
         token: None,
         token_claimed_at: None,
-        used_challenge: None,
+        used_claim: None,
     };
     read_back(&member);
     let now = Some(at("2026-11-21T22:45:00.123Z"));
@@ -96,9 +95,7 @@ fn member_record_round_trips_with_and_without_key_and_token() {
     let times = Member { reviewed_at: now, joined_at: now, claimed_at: now, ..member };
     let claimed = Member { state, public_key, token, ..times };
     read_back(&Member { token_claimed_at: now, ..claimed.clone() });
-    let seed = ChallengeSeed([7; 32]);
-    let used_challenge = now.map(|expires_at| UsedChallenge { seed, expires_at });
-    read_back(&Member { used_challenge, ..claimed.clone() });
+    read_back(&Member { used_claim: Some(Digest::of(b"claim")), ..claimed.clone() });
     // A record that is older than the time of the claim.
     assert!(!claimed.to_text().contains("tokenClaimedAt"));
     read_back(&claimed);

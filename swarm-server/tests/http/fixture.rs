@@ -218,7 +218,7 @@ pub fn member(id: &str, public_key: &str, token: &str) -> Member {
         claimed_at: then,
         token: Some(TokenHash::of(token.as_bytes())),
         token_claimed_at: then,
-        used_challenge: None,
+        used_claim: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Challenge, Member, MemberState, Signature, Signed, TokenClaim, TokenHash, UsedChallenge,
+    Challenge, Digest, Member, MemberState, Signature, Signed, TokenClaim, TokenHash,
 };
 use swarm_core::proof::{BearerToken, ChallengeText};
 use swarm_core::rules::{
@@ -72,9 +72,9 @@ fn answer() -> TokenClaim {
     }
 }
 
-/// The challenge that this claim is for.
-fn used() -> UsedChallenge {
-    UsedChallenge { seed: seed("seed"), expires_at: expires_at() }
+/// The digest of the claim.
+fn used() -> Digest {
+    Digest::of_json(&answer())
 }
 
 fn judged(
@@ -101,7 +101,7 @@ fn valid_claim_gets_the_token() {
             claimed_at: Some(moment),
             token: Some(token.hash()),
             token_claimed_at: Some(moment),
-            used_challenge: Some(used()),
+            used_claim: Some(used()),
             ..approved.clone()
         };
         assert_eq!((change.member, change.expected), (claimed, Some(JUDGED)));
@@ -182,24 +182,24 @@ fn second_claim_with_valid_proof_is_already_claimed() {
     assert_eq!(forged, Some(Refusal::ClaimRefused(ClaimFault::Unproven)));
 }
 
-/// So a member that lost its token learns what happened, whoever asks for other challenges meanwhile.
+/// Anybody may ask for another challenge meanwhile. A member that lost the answer to its claim still learns that the token was given out.
 #[test]
 fn claim_is_already_claimed_until_its_challenge_expires() {
     let other = Challenge { seed: seed("other"), reusable_until: now(), expires_at: expires_at() };
-    let refused = |used_challenge, state, moment| {
-        let member = Member { used_challenge, state, ..claimed("ada") };
+    let refused = |used_claim, state, moment| {
+        let member = Member { used_claim, state, ..claimed("ada") };
         let basis = MemberBasis { challenge: Some(other.clone()), ..of(Some(member)) };
         refusal(keys("ada").sign(answer()), &basis, moment)
     };
     let claimed = MemberState::Claimed;
     assert_eq!(refused(Some(used()), claimed, expires_at()), Some(Refusal::AlreadyClaimed));
-    for (used_challenge, state, moment) in [
+    for (used_claim, state, moment) in [
         (None, claimed, now()),
         (Some(used()), claimed, expires_at().plus_millis(1)),
         (Some(used()), MemberState::Approved, now()),
         (Some(used()), MemberState::Inactive, now()),
     ] {
-        let refused = refused(used_challenge, state, moment);
+        let refused = refused(used_claim, state, moment);
         assert!(matches!(refused, Some(Refusal::ClaimRefused(_))), "{state}");
     }
 }

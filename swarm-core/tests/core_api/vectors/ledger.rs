@@ -100,7 +100,7 @@ impl Ledger {
             claimed_at: Some(Timestamp::EPOCH),
             token: Some(TokenHash::of(holder.token.as_bytes())),
             token_claimed_at: Some(Timestamp::EPOCH),
-            used_challenge: None,
+            used_claim: None,
         };
         self.members.insert(holder.member_id.clone(), versioned(member));
     }

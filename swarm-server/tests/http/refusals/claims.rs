@@ -312,7 +312,7 @@ fn token_is_valid_while_its_member_is_active(backend: &Backend) {
     Author::claim(&fixture.client, &author.id, &author.key).refused(409, "token already claimed");
 }
 
-/// So a member that lost its token learns what happened, even if others ask for its challenge.
+/// Anybody may ask for another challenge meanwhile. A member that lost the answer to its claim still learns that the token was given out.
 fn used_challenge_is_recognized_until_it_expires(backend: &Backend) {
     let fixture = Fixture::on(backend);
     let (id, key) = approved(&fixture);

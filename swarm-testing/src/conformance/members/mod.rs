@@ -6,7 +6,7 @@ mod keys;
 use std::sync::Arc;
 
 use swarm_core::domain::MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
-use swarm_core::domain::{Contact, Lens, Member, MemberState, Name, Timestamp, Version};
+use swarm_core::domain::{Contact, Digest, Lens, Member, MemberState, Name, Timestamp, Version};
 use swarm_core::store::MemberSaved::{Full, KeyHeld, Saved, Stale};
 use swarm_core::store::{
     ChallengeSlot, Countable, MemberChange, MemberQuery, MemberRemoval, Saved as Outcome, Store,
@@ -46,6 +46,7 @@ pub async fn member_round_trips(tenants: Store) {
         claimed_at: Some(Timestamp::EPOCH),
         token: Some(secret("token")),
         token_claimed_at: Some(moment("2026-11-21T12:00:00.001Z")),
+        used_claim: Some(Digest::of(b"claim")),
         ..applicant("ada")
     };
     let bare = Member { public_key: None, ..applicant("ada") };
