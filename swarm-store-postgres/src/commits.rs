@@ -763,7 +763,6 @@ fn key_range(table: &'static Table, key: &[Place]) -> RangeShape {
         after: None,
         before: None,
         is_descending: false,
-        distinct: 0,
         having: None,
         limit: LimitShape::One,
         bytes: None,

@@ -269,7 +269,6 @@ impl Compiler {
             after: Some(Place::Bound(after)),
             before: None,
             is_descending: false,
-            distinct: 0,
             having: None,
             limit: LimitShape::Bound(limit),
             bytes: None,

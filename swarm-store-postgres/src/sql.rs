@@ -209,8 +209,6 @@ pub(crate) struct Source {
     /// one index has this order.
     order: Vec<usize>,
     is_descending: bool,
-    /// What `DISTINCT ON` is over, if anything.
-    distinct: Vec<usize>,
     limit: Option<String>,
 }
 
@@ -245,18 +243,14 @@ impl Source {
         if let Some(having) = range.having {
             let _ = write!(conditions, " AND {} IS NOT NULL", column(table, having));
         }
-        let mut limit = match range.limit {
+        let limit = match range.limit {
             LimitShape::One => Some("1".to_owned()),
             LimitShape::Bound(position) => Some(slots.number(position)),
             LimitShape::None => None,
         };
-        let distinct: Vec<_> = order.iter().copied().take(range.distinct).skip(last).collect();
-        if range.distinct > 0 && distinct.is_empty() {
-            limit = Some(limit.map_or_else(|| "1".to_owned(), |it| format!("least({it}, 1)")));
-        }
         order.drain(..last.min(order.len()));
         let is_descending = range.is_descending;
-        Self { table, conditions, order, is_descending, distinct, limit }
+        Self { table, conditions, order, is_descending, limit }
     }
 
     /// The order of the records in a table expression with this alias, which ends with a full stop.
@@ -269,13 +263,9 @@ impl Source {
 
     /// Selects columns of the records.
     pub(crate) fn select(&self, columns: &str) -> String {
-        let first = match self.distinct.is_empty() {
-            true => String::new(),
-            false => format!("DISTINCT ON ({}) ", list(self.table, self.distinct.iter().copied())),
-        };
         let limit = self.limit.as_ref().map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
         let (name, order) = (self.table.name, self.order(""));
-        format!("SELECT {first}{columns} FROM swarm.{name} WHERE {}{order}{limit}", self.conditions)
+        format!("SELECT {columns} FROM swarm.{name} WHERE {}{order}{limit}", self.conditions)
     }
 
     /// The first record alone.
@@ -294,7 +284,7 @@ impl Source {
         except: &str,
         enough: Option<&str>,
     ) -> String {
-        if range.distinct == 0 && range.having.is_none() {
+        if range.having.is_none() {
             self.limit = None;
         }
         let records = self.select("*");

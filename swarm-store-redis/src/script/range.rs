@@ -101,7 +101,7 @@ impl Emitter {
         if is_limited && is_whole && is_unique {
             guards.push(format!("{limit} > 0"));
         }
-        let matches = matching(range, index);
+        let matches = matching(range);
         let is_descending = range.is_descending;
         Ok(Found { table, part, guards, how, matches, limit, is_single, is_descending })
     }
@@ -142,25 +142,9 @@ fn unordered(op: Operation, name: &str) -> StoreError {
 }
 
 /// A function that decides whether a record counts.
-fn matching(range: &RangeShape, index: Option<&Index>) -> Option<String> {
-    let table = range.table;
-    let mut body = String::new();
-    if let Some(having) = range.having {
-        let value = column(table, having, "k", "r");
-        body.push_str(&format!("if {value} == '\\0' then return false end\n"));
-    }
-    if range.distinct > 0 {
-        let columns =
-            index.map_or_else(|| (0..table.key).collect(), |index| index.columns.to_vec());
-        let columns = columns.iter().take(range.distinct);
-        let values: Vec<_> = columns.map(|at| column(table, *at, "k", "r")).collect();
-        body.push_str(&format!(
-            "local values, last = {}, before\nbefore = values\nif values == last then return false end\n",
-            values.join(" .. ")
-        ));
-    }
-    let function = "(function() local before return function(k, r)\n";
-    (!body.is_empty()).then(|| [function, &body, "return true\nend end)()"].concat())
+fn matching(range: &RangeShape) -> Option<String> {
+    let value = column(range.table, range.having?, "k", "r");
+    Some(format!("(function(k, r) return {value} ~= '\\0' end)"))
 }
 
 impl Found {

@@ -71,7 +71,6 @@ macro_rules! backend_cases {
                 records_are_in_the_order_of_an_index
                 prefix_selects_records_with_its_values
                 bounds_of_a_range_are_exclusive
-                distinct_range_has_the_first_record_of_each_group
                 range_may_leave_out_records_without_a_value
                 range_has_at_most_its_limit
                 range_is_limited_in_bytes

@@ -85,21 +85,6 @@ pub async fn bounds_of_a_range_are_exclusive(backend: Arc<dyn Backend>) {
     expect_eq!(tenant.integers(shelves, LOAD).await, [12, 13]);
 }
 
-pub async fn distinct_range_has_the_first_record_of_each_group(backend: Arc<dyn Backend>) {
-    let tenant = stocked(&backend).await;
-    let distinct = |distinct| Range { distinct, ..indexed(BY_DEPOT, &[]) };
-    expect_eq!(tenant.ids(distinct(1)).await, [2, 4, 3]);
-    expect_eq!(tenant.ids(descending(distinct(1))).await, [3, 4, 1]);
-    expect_eq!(tenant.ids(distinct(2)).await, [2, 1, 4, 3]);
-    expect_eq!(
-        tenant.ids(Range { limit: 2, ..distinct(1) }).await,
-        [2, 4],
-        "the limit is of groups"
-    );
-    let shelves = Range { distinct: 1, ..all(&SHELVES) };
-    expect_eq!(tenant.integers(shelves, LOAD).await, [11, 21]);
-}
-
 pub async fn range_may_leave_out_records_without_a_value(backend: Arc<dyn Backend>) {
     let tenant = stocked(&backend).await;
     let unpaid = Range { having: Some(UNPAID), ..all(&PARCELS) };

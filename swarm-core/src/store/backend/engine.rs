@@ -415,7 +415,7 @@ fn each(
     resolve: Resolve<'_>,
     take: &mut dyn FnMut(Row) -> Result<bool>,
 ) -> Result<()> {
-    let Range { table, index, distinct, having, limit, .. } = *range;
+    let Range { table, index, having, limit, .. } = *range;
     let mut left = limit;
     let Some(sought) = Sought::of(range, resolve) else { return Ok(()) };
     if left == 0 {
@@ -430,20 +430,9 @@ fn each(
             None => Ok(()),
         };
     }
-    let columns = if distinct > 0 { table.indexed(index) } else { Vec::new() };
-    let mut last: Option<Vec<Value>> = None;
     tables.scan(&sought.scan(range, parts), &mut |row| {
         if !has_value(&row) {
             return Ok(true);
-        }
-        if distinct > 0 {
-            let values =
-                columns.iter().take(distinct).filter_map(|column| row.columns.get(*column));
-            let values: Vec<_> = values.cloned().collect();
-            if last.as_ref() == Some(&values) {
-                return Ok(true);
-            }
-            last = Some(values);
         }
         left -= 1;
         Ok(take(row)? && left > 0)
@@ -459,7 +448,7 @@ fn count(
     resolve: Resolve<'_>,
 ) -> Result<u64> {
     let mut counted = 0;
-    if range.distinct == 0 && range.having.is_none() {
+    if range.having.is_none() {
         let Some(sought) = Sought::of(range, resolve) else { return Ok(0) };
         counted = tables.count(&sought.scan(range, PartSet::NONE), except, most)?;
     } else {

@@ -36,8 +36,6 @@ pub struct Range {
     pub before: Option<Term>,
     /// Whether the last records come first.
     pub is_descending: bool,
-    /// If not 0: only the first record of those that have the same values in so many columns of the index.
-    pub distinct: usize,
     /// Only records in which the column with this position is not null.
     pub having: Option<usize>,
     /// The maximum number of records.
@@ -60,7 +58,6 @@ impl Range {
             after: None,
             before: None,
             is_descending: false,
-            distinct: 0,
             having: None,
             limit: usize::MAX,
             bytes: usize::MAX,

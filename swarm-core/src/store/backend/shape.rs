@@ -74,8 +74,6 @@ pub struct RangeShape {
     pub before: Option<Place>,
     /// See [`Range::is_descending`].
     pub is_descending: bool,
-    /// See [`Range::distinct`].
-    pub distinct: usize,
     /// See [`Range::having`].
     pub having: Option<usize>,
     /// See [`Range::limit`].
@@ -239,7 +237,6 @@ impl<'a> Bindings<'a> {
             after: range.after.as_ref().map(|term| self.place(term)),
             before: range.before.as_ref().map(|term| self.place(term)),
             is_descending: range.is_descending,
-            distinct: range.distinct,
             having: range.having,
             limit: match range.limit {
                 1 => LimitShape::One,

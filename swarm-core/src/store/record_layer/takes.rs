@@ -260,7 +260,7 @@ impl Records {
         let latest = Range {
             before: query.before.map(|session| session.0.into()),
             is_descending: true,
-            distinct: 2,
+            having: Some(takes::CURRENT),
             limit: query.limit,
             join: Some(Join {
                 table: &sessions::TABLE,

@@ -91,8 +91,6 @@ plant! {
             => bounds_of_a_range_are_exclusive integers_have_64_bits;
         BeforeUnasked: Range(|range| range.before = None)
             => bounds_of_a_range_are_exclusive;
-        DistinctUnasked: Range(|range| range.distinct = 0)
-            => distinct_range_has_the_first_record_of_each_group;
         HavingUnasked: Range(|range| range.having = None)
             => range_may_leave_out_records_without_a_value;
         LimitUnasked: Range(|range| range.limit = usize::MAX)

@@ -308,9 +308,6 @@ impl Sites<'_> {
         if range.having.is_some() && makes!(self, "{name}: having nothing") {
             range.having = None;
         }
-        if range.distinct > 0 && makes!(self, "{name}: repeated") {
-            range.distinct = 0;
-        }
         if range.bytes < usize::MAX && self.op != DUMP && makes!(self, "{name}: of any size") {
             range.bytes = usize::MAX;
         }
