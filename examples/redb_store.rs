@@ -32,7 +32,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-/// The only table of the database: lists of values, by tenant and [`key`].
+/// The only table of the database: lists of values, as [`key_of`] writes them, by tenant and [`key`].
 ///
 /// | kind | names | values | list |
 /// |---|---|---|---|
@@ -42,10 +42,8 @@ use tokio::task::spawn_blocking;
 const DATA: TableDefinition<'_, Key, List> = TableDefinition::new("swarm");
 
 type Key = (&'static str, &'static [u8]);
-type List = Vec<StoredValue<'static>>;
+type List = &'static [u8];
 type Found = Result<Vec<Value>>;
-/// An integer, a text, bytes, or none of them.
-type StoredValue<'a> = (Option<i64>, Option<&'a str>, Option<&'a [u8]>);
 
 /// Returns a key of a tenant. Keys are ordered as the values that they are made of.
 fn key(kind: &str, names: &[&str], values: &[Value]) -> Vec<u8> {
@@ -55,17 +53,12 @@ fn key(kind: &str, names: &[&str], values: &[Value]) -> Vec<u8> {
     key
 }
 
-fn stored(value: &Value) -> StoredValue<'_> {
-    (value.integer(), value.text(), value.bytes())
-}
-
-fn restored(list: Vec<StoredValue<'_>>) -> Vec<Value> {
-    let value = |(integer, text, bytes): StoredValue<'_>| match (integer, text) {
-        (Some(integer), _) => Value::Integer(integer),
-        (None, Some(text)) => text.into(),
-        (None, None) => bytes.into(),
-    };
-    list.into_iter().map(value).collect()
+fn values_of(mut list: &[u8]) -> Found {
+    let mut values = Vec::new();
+    while !list.is_empty() {
+        values.push(valid(Value::read(&mut list))?);
+    }
+    Ok(values)
 }
 
 fn number(value: &Value) -> Option<u64> {
@@ -89,13 +82,13 @@ struct TenantTables<'t, T> {
 impl<T: ReadableTable<Key, List>> TenantTables<'_, T> {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<Value>>> {
         let list = self.data.get((self.tenant, key)).map_err(failed)?;
-        Ok(list.map(|list| restored(list.value())))
+        list.map(|list| values_of(list.value())).transpose()
     }
 
     fn range(&self, first: &[u8], end: &[u8]) -> Result<impl DoubleEndedIterator<Item = Found>> {
         let range = (self.tenant, first)..(self.tenant, end);
         let found = self.data.range(range).map_err(failed)?;
-        Ok(found.map(|found| Ok(restored(found.map_err(failed)?.1.value()))))
+        Ok(found.map(|found| values_of(found.map_err(failed)?.1.value())))
     }
 
     fn row_of(&self, table: &'static Table, list: &[Value], parts: PartSet) -> Result<Row> {
@@ -140,8 +133,7 @@ impl<T: ReadableTable<Key, List>> Tables for TenantTables<'_, T> {
 
 impl TenantTables<'_, redb::Table<'_, Key, List>> {
     fn put(&mut self, key: &[u8], list: &[Value]) -> Result<()> {
-        let list: Vec<_> = list.iter().map(stored).collect();
-        self.data.insert((self.tenant, key), list).map(drop).map_err(failed)
+        self.data.insert((self.tenant, key), &*key_of(list)).map(drop).map_err(failed)
     }
 
     fn put_columns(&mut self, table: &Table, row: &Row) -> Result<()> {

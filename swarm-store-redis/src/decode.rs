@@ -7,7 +7,7 @@ use swarm_core::domain::{Seq, Version};
 use swarm_core::store::Result;
 use swarm_core::store::backend::{
     Answer, Assigned, Body, Check, CommitId, CommitOutcome, Decision, Entry, Head, Operation,
-    PartSet, Query, Reading, Reference, Row, Table, Transaction, Value,
+    PartSet, Query, Reading, Reference, Row, Table, Transaction, Value, key_of,
 };
 use swarm_core::{StoreError, Timestamp};
 
@@ -86,7 +86,7 @@ impl<'a> Decoder<'a> {
                         joined.push(match (other, row.columns.get(join.column)) {
                             ([Reply::Nil, _], _) => None,
                             ([raw, parts], Some(key)) => {
-                                let key = crate::value::of(key.clone());
+                                let key = key_of([key]);
                                 Some(self.row(join.table, join.parts, &key, [raw, parts])?)
                             }
                             _ => return Err(self.odd()),

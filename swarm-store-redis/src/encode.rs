@@ -8,14 +8,14 @@ use swarm_core::store::Result;
 use swarm_core::store::backend::shape::{Bindings, Place, WriteShape, of_queries, of_transaction};
 use swarm_core::store::backend::{
     CommitId, Entry, Head, Item, Kind, Operation, PartSet, Query, Range, Table, Transaction, Value,
-    Veil, Write,
+    Veil, Write, key_of,
 };
 
 use crate::keys::Keys;
 use crate::schema::{Code, TOPICS, code};
 use crate::script::{Argument, Cache, CommitShape, Compiled, PartKind, Piece, ReadShape};
 use crate::script_call::{LONG, ScriptCall};
-use crate::value::{self, append, append_digest, append_integer};
+use crate::value::append_digest;
 
 /// The size from which a part is not stored with its record, in bytes, so that a query without it reads less.
 const INLINE: usize = 4 << 10;
@@ -227,8 +227,8 @@ impl Scripts {
 }
 
 /// The number of the values that are stored in a record before this column, which is not of the key: the version is the first.
-fn values_before(table: &Table, column: usize) -> i64 {
-    i64::try_from(1 + column.saturating_sub(table.key)).unwrap_or(i64::MAX)
+fn values_before(table: &Table, column: usize) -> usize {
+    1 + column.saturating_sub(table.key)
 }
 
 /// Whether a part of a record with these columns can be veiled.
@@ -327,20 +327,20 @@ impl Values<'_> {
                 Piece::Bytes(bytes) => out.extend_from_slice(bytes),
                 Piece::Value(value) => {
                     if let Some(value) = self.bindings.values.get(*value) {
-                        append(out, value);
+                        value.append_to(out);
                     }
                 }
                 Piece::Length(values) => {
                     let mut key = Vec::with_capacity(64);
                     let values = values.iter().filter_map(|at| self.bindings.values.get(*at));
-                    values.for_each(|value| append(&mut key, value));
+                    values.for_each(|value| value.append_to(&mut key));
                     out.extend(u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
                 }
-                Piece::Id => append(out, &Value::from(&self.id.0[..])),
+                Piece::Id => Value::from(&self.id.0[..]).append_to(out),
                 Piece::Digest(values) => {
                     let mut bytes = Vec::with_capacity(96);
                     let values = values.iter().filter_map(|at| self.bindings.values.get(*at));
-                    values.for_each(|value| append(&mut bytes, value));
+                    values.for_each(|value| value.append_to(&mut bytes));
                     append_digest(out, &bytes);
                 }
             }
@@ -382,43 +382,47 @@ impl Values<'_> {
                 out.push(0);
                 continue;
             };
-            let length = i64::try_from(text.len()).unwrap_or(i64::MAX);
+            let length = text.len();
             let long = self.long_parts.iter().find(|part| part.text == place);
             match (self.parts.get(place), long) {
                 (Some(PartKind::Apart), Some(LongPart { pieces, name, .. })) => {
                     out.push(APART);
-                    append_integer(out, length);
-                    append_integer(out, i64::try_from(pieces.len()).unwrap_or(i64::MAX));
+                    append_size(out, length);
+                    append_size(out, pieces.len());
                     out.extend_from_slice(name.as_bytes());
                 }
                 (Some(PartKind::Veiled), _) => {
                     out.push(VEILED);
-                    append_integer(out, length);
+                    append_size(out, length);
                     if let Some(Veil { key, table: other, until, .. }) = &table.veiled {
-                        append_integer(out, values_before(table, *key));
+                        append_size(out, values_before(table, *key));
                         out.extend_from_slice(&code(other.name));
-                        append_integer(out, values_before(other, *until));
+                        append_size(out, values_before(other, *until));
                     }
                 }
                 (Some(PartKind::Beside), _) => {
                     out.push(BESIDE);
-                    append_integer(out, length);
+                    append_size(out, length);
                 }
                 _ => match self.shortened(text, referred) {
                     Some(short) => {
                         out.push(SHORTENED);
-                        append_integer(out, length);
-                        append_integer(out, i64::try_from(short.len()).unwrap_or(i64::MAX));
+                        append_size(out, length);
+                        append_size(out, short.len());
                         out.extend_from_slice(short.as_bytes());
                     }
                     None => {
-                        append_integer(out, length);
+                        append_size(out, length);
                         out.extend_from_slice(text.as_bytes());
                     }
                 },
             }
         }
     }
+}
+
+fn append_size(out: &mut Vec<u8>, size: usize) {
+    Value::from(u64::try_from(size).unwrap_or(u64::MAX)).append_to(out);
 }
 
 /// What the description of a part begins with, if its text does not follow.
@@ -446,7 +450,7 @@ fn entry_text(text: Option<&str>, is_plain: bool) -> Vec<u8> {
 /// An entry about a topic, in the order.
 fn topic_entry(topic: i64, seq: u64) -> Vec<u8> {
     let mut out = TOPICS.to_vec();
-    append_integer(&mut out, topic);
+    Value::Integer(topic).append_to(&mut out);
     out.extend(seq.to_be_bytes().iter().skip(2));
     out
 }
@@ -458,16 +462,16 @@ fn stored_entry(entry: &Entry) -> Vec<u8> {
     let mut out = commit.0.to_vec();
     let referred = reference.as_ref().map(|reference| {
         let code: Code = code(reference.table.name);
-        [&code[..], &value::of(reference.key)].concat()
+        [&code[..], &key_of(&[reference.key.into()])].concat()
     });
     let referred = referred.unwrap_or_default();
     out.push(u8::try_from(referred.len()).unwrap_or(u8::MAX));
     out.extend(referred);
-    append_integer(&mut out, at.millis());
+    Value::from(*at).append_to(&mut out);
     let is_plain = topic.is_none() && assigned.is_none();
     if !is_plain {
-        append(&mut out, &topic.map_or(Value::Null, Value::Integer));
-        append(&mut out, &Value::from(*assigned));
+        topic.map_or(Value::Null, Value::Integer).append_to(&mut out);
+        Value::from(*assigned).append_to(&mut out);
     }
     out.extend(entry_text(body.part(0).as_deref(), is_plain));
     out
@@ -495,9 +499,7 @@ fn name(
         match place {
             Place::Bound(value) => {
                 let value: Option<&Cow<'_, Value>> = bindings.values.get(*value);
-                owner.extend(
-                    value.map(|value| value::of(value.clone().into_owned())).unwrap_or_default(),
-                );
+                value.into_iter().for_each(|value| value.append_to(&mut owner));
             }
             // The key is not known before the commit.
             _ => owner.extend([&id.0[..], &count.to_be_bytes()].concat()),

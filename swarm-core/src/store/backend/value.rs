@@ -48,21 +48,53 @@ impl Value {
     }
 
     /// Appends the value to a key of bytes. The order of such keys is the order of the lists of values that they were
-    /// made of, so that a backend whose keys are bytes needs no other comparison.
+    /// made of, so that a backend whose keys are bytes needs no other comparison. [`read`](Self::read) is the inverse.
     pub fn append_to(&self, key: &mut Vec<u8>) {
         match self {
             Self::Null => key.push(0),
-            Self::Integer(number) => {
-                key.push(1);
-                key.extend((number.cast_unsigned() ^ (1 << 63)).to_be_bytes());
-            }
-            Self::Text(text) => append_bytes(key, 2, text.as_bytes()),
-            Self::Bytes(bytes) => append_bytes(key, 3, bytes),
+            Self::Integer(number) => append_integer(key, *number),
+            Self::Text(text) => append_bytes(key, TEXT, text.as_bytes()),
+            Self::Bytes(bytes) => append_bytes(key, BYTES, bytes),
         }
+    }
+
+    /// Reads the first value of a key, and leaves the others. `None` if no value is there.
+    pub fn read(key: &mut &[u8]) -> Option<Self> {
+        let (kind, rest) = key.split_first()?;
+        *key = rest;
+        Some(match *kind {
+            0 => Self::Null,
+            TEXT => Self::Text(String::from_utf8(read_bytes(key)?).ok()?.into()),
+            BYTES => Self::Bytes(read_bytes(key)?.into()),
+            kind => {
+                let (digits, rest) = key.split_at_checked(usize::from(kind.abs_diff(INTEGER)))?;
+                *key = rest;
+                let mut number = if kind < INTEGER { [255; 8] } else { [0; 8] };
+                number.get_mut(8_usize.checked_sub(digits.len())?..)?.copy_from_slice(digits);
+                Self::Integer(i64::from_be_bytes(number))
+            }
+        })
     }
 }
 
-/// Appends bytes so that they end: a zero byte in them is followed by 255, which no other element begins with.
+/// What the key of an integer begins with: this and the number of bytes that follow; less for a negative one. That of a null
+/// is a zero byte.
+const INTEGER: u8 = 24;
+
+/// What the keys of texts and bytes begin with.
+const TEXT: u8 = 48;
+const BYTES: u8 = 49;
+
+/// Appends an integer: how many bytes it needs, and these. A negative one needs the bytes that differ from 255.
+fn append_integer(key: &mut Vec<u8>, number: i64) {
+    let magnitude = if number < 0 { !number } else { number };
+    let needed = 8 - magnitude.leading_zeros() / 8;
+    let needed = u8::try_from(needed).unwrap_or(8).max(u8::from(number < 0));
+    key.push(if number < 0 { INTEGER - needed } else { INTEGER + needed });
+    key.extend(number.to_be_bytes().iter().skip(8 - usize::from(needed)));
+}
+
+/// Appends bytes so that they end: a zero byte in them is followed by 255, which no value begins with.
 fn append_bytes(key: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
     key.push(kind);
     for (place, run) in bytes.split(|byte| *byte == 0).enumerate() {
@@ -74,6 +106,21 @@ fn append_bytes(key: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
     key.push(0);
 }
 
+fn read_bytes(key: &mut &[u8]) -> Option<Vec<u8>> {
+    let mut all = Vec::new();
+    loop {
+        let end = key.iter().position(|byte| *byte == 0)?;
+        let (run, rest) = key.split_at_checked(end)?;
+        all.extend_from_slice(run);
+        *key = rest.get(1..)?;
+        match key.split_first() {
+            Some((255, rest)) => *key = rest,
+            _ => return Some(all),
+        }
+        all.push(0);
+    }
+}
+
 /// Returns the key of bytes of these values: see [`Value::append_to`].
 pub fn key_of<'a>(values: impl IntoIterator<Item = &'a Value> + Clone) -> Vec<u8> {
     let mut key = Vec::with_capacity(key_length(values.clone()));
@@ -81,7 +128,7 @@ pub fn key_of<'a>(values: impl IntoIterator<Item = &'a Value> + Clone) -> Vec<u8
     key
 }
 
-/// Returns the length of the key of these values, unless they contain zero bytes, which make it longer.
+/// Returns the maximum length of the key of these values, unless they contain zero bytes, which make it longer.
 pub fn key_length<'a>(values: impl IntoIterator<Item = &'a Value>) -> usize {
     let length = |value: &Value| match value {
         Value::Null => 1,
@@ -179,20 +226,41 @@ impl Term {
 mod tests {
     use super::*;
 
-    #[test]
-    fn keys_are_ordered_as_their_values() {
-        let texts = ["", "\0", "\0\0", "\0a", "a", "a\0", "a\0b", "aa", "b", "ä"];
-        let numbers = [i64::MIN, -256, -1, 0, 1, 255, 256, i64::MAX];
-        let mut values = vec![Value::Null];
+    fn values() -> Vec<Value> {
+        let texts = ["", "\0", "\0\0a", "a", "a\0", "a\0b", "aa", "ä"];
+        let powers = (0..63).map(|bits| 1_i64 << bits);
+        let numbers = powers.flat_map(|it| [it - 1, it, it + 1, -it - 1, -it, 1 - it]);
+        let bytes = [&[][..], &[0], &[0, 0], &[0, 255], &[1], &[255, 0, 0]];
+        let mut values = vec![Value::Null, Value::Integer(i64::MIN), Value::Integer(i64::MAX)];
         values.extend(numbers.map(Value::Integer));
         values.extend(texts.map(Value::from));
-        values.extend(texts.map(|text| Value::from(text.as_bytes())));
-        let lists: Vec<[&Value; 2]> =
-            values.iter().flat_map(|a| values.iter().map(move |b| [a, b])).collect();
-        for one in &lists {
-            for other in &lists {
-                let (first, second) = (key_of(one.iter().copied()), key_of(other.iter().copied()));
-                assert_eq!(one.cmp(other), first.cmp(&second), "{one:?} {other:?}");
+        values.extend(bytes.map(Value::from));
+        values
+    }
+
+    #[test]
+    fn values_are_read_as_they_were_written() {
+        for value in values() {
+            let written = key_of([&value, &Value::from("b")]);
+            let mut rest = &*written;
+            assert_eq!(Value::read(&mut rest), Some(value));
+            assert_eq!(Value::read(&mut rest), Some("b".into()));
+            assert!(rest.is_empty());
+        }
+        for odd in [&[][..], &[25], &[23], &[48], &[48, 0, 255], &[48, 255, 0], &[60, 0], &[255]] {
+            assert_eq!(Value::read(&mut &*odd), None, "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_ordered_as_their_values() {
+        let second = [Value::Null, Value::from("a"), Value::Integer(7)];
+        for one in &values() {
+            for other in &values() {
+                for (first, last) in second.iter().zip(second.iter().rev()) {
+                    let (a, b) = ([one, first], [other, last]);
+                    assert_eq!(a.cmp(&b), key_of(a).cmp(&key_of(b)), "{one:?} {other:?}");
+                }
             }
         }
     }
