@@ -32,8 +32,10 @@ pub(crate) trait Change: Send {
     /// Makes the change, completely or not at all.
     fn make(&mut self, db: &Connection) -> Outcome<()>;
 
-    /// Called after the commit, outside of a transaction.
-    fn after_commit(&self, _: &Connection) {}
+    /// Whether it was made, and what it replaced or removed must not stay in the -wal file.
+    fn erases(&self) -> bool {
+        false
+    }
 
     /// Sends the caller its result after the commit, or after its failure.
     fn answer(self: Box<Self>, committed: &Outcome<()>);
@@ -75,12 +77,14 @@ fn write(
         // A commit to a file that is replaced meanwhile is lost, so it is checked again afterwards.
         let committed = file.check_in_place().and_then(|()| commit(db, &mut batch));
         let committed = committed.and_then(|()| file.check_in_place());
-        if committed.is_ok() {
-            batch.iter().for_each(|change| change.after_commit(db));
+        let (erasing, others): (Vec<_>, Vec<_>) = batch.into_iter().partition(|it| it.erases());
+        others.into_iter().for_each(|change| change.answer(&committed));
+        if committed.is_ok() && !erasing.is_empty() {
+            // From the -wal file to the database file: that removes older versions of erased data, unless a reader still has a
+            // snapshot of them. Then the next checkpoint does.
+            let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
         }
-        for change in batch {
-            change.answer(&committed);
-        }
+        erasing.into_iter().for_each(|change| change.answer(&committed));
         has_written = true;
         next = changes.try_recv().ok();
         let limit = if next.is_some() { CHECKPOINT_ALWAYS } else { CHECKPOINT_IF_IDLE };
@@ -150,13 +154,8 @@ where
         outcome.as_ref().map(|_| ()).map_err(Failure::clone)
     }
 
-    /// Moves the commit from the -wal file to the database file. That removes older versions of erased data, unless a reader still has
-    /// a snapshot of them.
-    fn after_commit(&self, db: &Connection) {
-        if self.erases {
-            // A long read postpones it to the next checkpoint.
-            let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
-        }
+    fn erases(&self) -> bool {
+        self.erases && matches!(self.outcome, Some(Ok(_)))
     }
 
     fn answer(self: Box<Self>, committed: &Outcome<()>) {
@@ -253,12 +252,9 @@ mod tests {
             Ok(())
         }
 
-        fn after_commit(&self, _: &Connection) {
-            self.sizes.send(std::fs::metadata(&self.path).unwrap().len()).unwrap();
-        }
-
         fn answer(self: Box<Self>, committed: &Outcome<()>) {
             committed.as_ref().unwrap();
+            self.sizes.send(std::fs::metadata(&self.path).unwrap().len()).unwrap();
         }
     }
 
