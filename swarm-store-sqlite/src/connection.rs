@@ -16,11 +16,17 @@ const MAX_LOCK_RETRIES: i32 = 5_000;
 /// Capacity of the statement cache; larger than the number of statements.
 const STATEMENT_CACHE_CAPACITY: usize = 500;
 
-/// Opens a connection that writes; creates the file if there is none. SQLite would remove the -wal file that was left of one that is missing.
-pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
-    if matches!(path.try_exists(), Ok(false)) && has_log(path) {
-        return Err(Failure::misconfigured(ORPHANED_LOG));
+/// Checks that a file that is missing left no -wal file, which SQLite would remove.
+pub(crate) fn check_new(path: &Path) -> Outcome<()> {
+    match path.try_exists() {
+        Ok(false) if has_log(path) => Err(Failure::misconfigured(ORPHANED_LOG)),
+        _ => Ok(()),
     }
+}
+
+/// Opens a connection that writes; creates the file if there is none.
+pub(crate) fn to_write(path: &Path) -> Outcome<Connection> {
+    check_new(path)?;
     make(path);
     let db = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     // A commit is on the disk before it is acknowledged; `fullfsync` has an effect only on macOS.

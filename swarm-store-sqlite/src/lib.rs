@@ -76,6 +76,15 @@ impl SqliteStore {
         Ok(Self(Store::new(backend)))
     }
 
+    /// Checks that [`open`](Self::open) would create the file if it is missing: that no -wal file is left which has the commits of the
+    /// one before. Nothing is created.
+    ///
+    /// # Errors
+    /// [`StoreError`](swarm_core::StoreError) when there is such a -wal file.
+    pub fn check_new(path: impl AsRef<Path>) -> Result<()> {
+        connection::check_new(path.as_ref()).map_err(|failure| failure.of("open"))
+    }
+
     /// Opens the file with this clock, for tests and simulations.
     ///
     /// # Errors

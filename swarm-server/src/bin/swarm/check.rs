@@ -7,7 +7,7 @@ use swarm_http::{Site, TenantConfig, expiry_warning};
 use crate::arguments::CheckOptions;
 use crate::command::now;
 use crate::config::{Config, MailConfig};
-use crate::open_site::{CheckedTenants, OTHER_PREFIXES};
+use crate::open_site::{CheckedTenants, IGNORED_TOKEN, OTHER_PREFIXES};
 use crate::secrets::{self, check_token};
 use crate::store::Opened;
 use crate::tenants::{ServedIds, admin_tokens, default_tenant, warnings};
@@ -24,9 +24,10 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
     }
     store::check(&config.store)?;
     let is_single = checked.tenants.is_empty();
-    if let Some(given) = secrets::admin_token()?.filter(|_| is_single) {
-        check_token(&given.source, &given.token)?;
-    }
+    let is_ignored = match secrets::admin_token()? {
+        Some(given) if is_single => check_token(&given.source, &given.token).map(|()| false)?,
+        given => given.is_some(),
+    };
     for line in effective_settings::server_lines(&config) {
         console::print(&line)?;
     }
@@ -35,6 +36,9 @@ pub(crate) async fn run(options: CheckOptions) -> Result<(), Failure> {
         if let Some(warning) = expiry_warning(not_after, now()) {
             console::print(&format!("certificate: warning: {warning}"))?;
         }
+    }
+    if is_ignored {
+        console::print(&format!("warning: {IGNORED_TOKEN}"))?;
     }
     if is_single {
         console::print("default: one tenant, on every host")?;
@@ -68,7 +72,7 @@ async fn connect(config: &Config, any: TenantConfig) -> Result<(), Failure> {
     let store = config.store.as_str();
     // A server that only reads makes none.
     if let Some(path) = store::new_file(store).filter(|_| !config.read_only) {
-        store::has_folder(&path)?;
+        store::may_be_made(&path)?;
         return Ok(console::print(&format!(
             "store: there is no file {path:?} yet: serve makes it"
         ))?);

@@ -220,14 +220,14 @@ pub(crate) fn new_file(store: &str) -> Option<PathBuf> {
     sqlite_path(store).filter(|path| !path.exists()).map(Path::to_owned)
 }
 
-/// Checks that there is a folder in which a missing file can be created.
-pub(crate) fn has_folder(file: &Path) -> Result<(), Failure> {
+/// Checks that a missing file would be created: there is a folder for it, and no commits of the one before.
+pub(crate) fn may_be_made(file: &Path) -> Result<(), Failure> {
     let file = full_path(file);
     match file.parent() {
         Some(folder) if !folder.is_dir() => {
             Err(format!("store: there is no folder {folder:?}").into())
         }
-        _ => Ok(()),
+        _ => Ok(SqliteStore::check_new(&file).map_err(|error| with_causes("store", &error))?),
     }
 }
 
