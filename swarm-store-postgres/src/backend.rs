@@ -11,6 +11,7 @@ use swarm_core::store::backend::{
     Transaction,
 };
 use swarm_core::store::{BatchCommit, Changes, GroupCommit, Readiness, Result};
+use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -232,13 +233,12 @@ impl BatchCommit for Commits {
     async fn commit_batch(&self, batch: &[&Sent]) -> Result<Vec<Result<Committed>>> {
         let op = batch.first().map_or("commit", |sent| sent.op);
         let runs = Run::of(batch);
-        let patience = self.patience();
-        let tenant = self.tenant.as_str();
-        let mut args: Vec<(&(dyn ToSql + Sync), Type)> =
-            vec![(&tenant, Type::TEXT), (&patience, Type::INT8)];
+        let of_tenant = (self.tenant.as_str(), Instant::now());
+        let mut args: Vec<(&(dyn ToSql + Sync), Type)> = Vec::with_capacity(4 * runs.len());
         let mut calls = Vec::with_capacity(runs.len());
         for run in &runs {
-            let first = args.len() + 1;
+            // After the tenant and the patience.
+            let first = args.len() + 3;
             let numbers = [first, first + 1, first + 2, first + 3].map(|it| format!("${it}"));
             let name = &run.script.script.name;
             calls.push(format!("SELECT * FROM {name}($1, $2, {})", numbers.join(", ")));
@@ -250,19 +250,10 @@ impl BatchCommit for Commits {
         // The functions are called one after another, in this order.
         let sql = calls.join(" UNION ALL ");
         let scripts: Vec<_> = runs.iter().map(|run| &run.script.script).collect();
-        let call = || self.database.write(&scripts, &sql, &args);
+        let call = || self.database.write(&scripts, &sql, of_tenant, &args);
         let rows = self.database.pool.note(self.database.retried(call).await);
         let outcomes = rows.and_then(|rows| outcomes(&rows, &runs, batch));
         outcomes.map_err(|failure| failure.of(op))
-    }
-}
-
-impl Commits {
-    /// How long a commit may wait for the lock of its tenant, in milliseconds: shorter than the call is waited for, so that a
-    /// commit whose caller has given up meanwhile is not made.
-    fn patience(&self) -> i64 {
-        let patience = self.database.pool.timeout() * 4 / 5;
-        i64::try_from(patience.as_millis()).unwrap_or(i64::MAX)
     }
 }
 

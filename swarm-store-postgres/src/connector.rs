@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use swarm_core::{Entropy as _, SystemEntropy};
 use tokio::time::timeout;
 use tokio_postgres::config::{LoadBalanceHosts, SslMode, TargetSessionAttrs};
@@ -30,8 +32,8 @@ pub(crate) struct Connector {
     last: AtomicUsize,
     /// Whether any server is tried first instead.
     is_random: bool,
-    /// The longest time that one server is tried, so that a call gets to all of them.
-    patience: Duration,
+    /// The longest time in which servers are tried before they are tried again as ones that are only read.
+    round: Duration,
     /// `None` where no connection is encrypted.
     tls: Option<Tls>,
     is_read_only: bool,
@@ -47,39 +49,49 @@ impl Connector {
         #[cfg(not(feature = "tls"))]
         let tls = None;
         let Options { is_read_only, statement_timeout, .. } = settings.options;
-        let rounds = if is_read_only { 2 } else { 1 };
-        let tries = u32::try_from(settings.servers.len() * rounds).unwrap_or(u32::MAX);
         Ok(Self {
             servers: settings.servers.clone(),
             last: AtomicUsize::default(),
             is_random: settings.config.get_load_balance_hosts() == LoadBalanceHosts::Random,
-            patience: statement_timeout * 4 / 5 / tries.max(1),
+            round: statement_timeout * 4 / 5 / if is_read_only { 2 } else { 1 },
             tls,
             is_read_only,
         })
     }
 
-    /// Connects to the first server that has these attributes.
+    /// Connects to the first server that has these attributes. Where one does not answer soon, the next one is tried beside it.
     async fn first(&self, attributes: TargetSessionAttrs) -> Result<Opened, ConnectError> {
         let mut refused = ConnectError::Before("the address has no host".into());
         let mut servers: Vec<_> = self.servers.iter().enumerate().collect();
         servers.rotate_left(self.begin());
-        for (position, server) in servers {
-            let connecting = timeout(self.patience, self.connect_to(server, attributes));
-            let error = match connecting.await {
-                Ok(Ok(connected)) => {
+        let patience = self.round / u32::try_from(servers.len()).unwrap_or(u32::MAX).max(1);
+        let (mut servers, mut trying) = (servers.into_iter(), FuturesUnordered::new());
+        loop {
+            if let Some((position, server)) = servers.next() {
+                trying.push(async move { (position, self.connect_to(server, attributes).await) });
+            }
+            let tried = match servers.len() {
+                0 => trying.next().await,
+                _ => match timeout(patience, trying.next()).await {
+                    Ok(tried) => tried,
+                    Err(_) => continue,
+                },
+            };
+            match tried {
+                Some((position, Ok(connected))) => {
                     self.last.store(position, Ordering::Relaxed);
                     return Ok(connected);
                 }
-                Ok(Err(error)) => ConnectError::Client(error),
-                Err(_) => ConnectError::Before("the server did not answer in time".into()),
-            };
-            // A server that takes no writes says more than another that does not answer.
-            if !matches!(&refused, ConnectError::Client(refused) if takes_no_writes(refused)) {
-                refused = error;
+                // A server that takes no writes says more than another that does not answer.
+                Some((_, Err(error))) => {
+                    if !matches!(&refused, ConnectError::Client(refused) if takes_no_writes(refused))
+                    {
+                        refused = ConnectError::Client(error);
+                    }
+                }
+                None => return Err(refused),
             }
         }
-        Err(refused)
     }
 
     /// The position of the server that is tried first.
@@ -100,7 +112,7 @@ impl Connector {
         config.target_session_attrs(attributes);
         if config.get_connect_timeout().is_none() {
             // A name may have an address of each version of IP.
-            config.connect_timeout(CONNECT_TIMEOUT.min(self.patience / 2));
+            config.connect_timeout(CONNECT_TIMEOUT.min(self.round / 2));
         }
         let is_plain = config.get_ssl_mode() == SslMode::Disable;
         match self.tls.as_ref().filter(|_| !is_plain) {
@@ -120,10 +132,13 @@ impl Connector {
 impl Connect for Connector {
     /// Connects to the first server that takes writes; if it is only read, to another if there is none.
     async fn connect(&self) -> Result<Opened, ConnectError> {
-        let writable = self.first(TargetSessionAttrs::ReadWrite).await;
-        match writable.is_err() && self.is_read_only {
-            true => self.first(TargetSessionAttrs::Any).await,
-            false => writable,
+        let writable = self.first(TargetSessionAttrs::ReadWrite);
+        if !self.is_read_only {
+            return writable.await;
+        }
+        match timeout(self.round, writable).await {
+            Ok(Ok(connected)) => Ok(connected),
+            _ => self.first(TargetSessionAttrs::Any).await,
         }
     }
 

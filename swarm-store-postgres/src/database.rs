@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join3;
 use swarm_core::store::backend::Query;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 
@@ -54,15 +54,24 @@ impl Database {
     ///
     /// The server begins the transaction under its default isolation level, which usually is that one. Only once
     /// it was another, the transaction is begun by statements of its own, which cost more.
+    ///
+    /// The first value is the tenant. The second one, before the others, is how long the commit may wait for the tenant's lock, in milliseconds: less than
+    /// what is left of the call that `began` then, so that a commit whose caller has given up meanwhile is not made.
     pub(crate) async fn write(
         &self,
         scripts: &[&Script],
         sql: &str,
-        args: &Args<'_>,
+        (tenant, began): (&str, Instant),
+        others: &Args<'_>,
     ) -> Outcome<Vec<Row>> {
         const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
         let connection = self.pool.get().await?;
-        let rows = self.call(connection, scripts, BEGIN, sql, args).await;
+        let patience = (self.pool.timeout() * 4 / 5).saturating_sub(began.elapsed());
+        // Of none, PostgreSQL makes no limit.
+        let patience = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX).max(1);
+        let first: &Args<'_> = &[(&tenant, Type::TEXT), (&patience, Type::INT8)];
+        let args = [first, others].concat();
+        let rows = self.call(connection, scripts, BEGIN, sql, &args).await;
         rows.map_err(|failure| match failure.is_of_isolation() {
             true => {
                 self.pool.begin_transactions();
