@@ -46,6 +46,7 @@ pub struct SeenLog {
     position: Mutex<LogPosition>,
     is_blocked: AtomicBool,
     has_changed: AtomicBool,
+    is_set_aside: AtomicBool,
 }
 
 impl Default for SeenLog {
@@ -64,6 +65,7 @@ impl SeenLog {
             position: Mutex::new(position),
             is_blocked: AtomicBool::default(),
             has_changed: AtomicBool::default(),
+            is_set_aside: AtomicBool::default(),
         }
     }
 
@@ -141,7 +143,17 @@ pub struct SeenLogs(Mutex<BTreeMap<TenantId, Arc<SeenLog>>>);
 impl SeenLogs {
     /// Returns the log of this tenant.
     pub fn of(&self, tenant: &TenantId) -> Arc<SeenLog> {
-        Arc::clone(self.lock().entry(tenant.clone()).or_default())
+        let mut all = self.lock();
+        let seen = all.entry(tenant.clone()).or_default();
+        seen.is_set_aside.store(false, Ordering::Relaxed);
+        Arc::clone(seen)
+    }
+
+    /// Leaves a tenant out of [`check`](Self::check) until its log is [asked for](Self::of) again. What was seen of it is kept.
+    pub fn set_aside(&self, tenant: &TenantId) {
+        if let Some(seen) = self.lock().get(tenant) {
+            seen.is_set_aside.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Forgets a tenant. Handles that were opened before keep what they have seen.
@@ -158,7 +170,7 @@ impl SeenLogs {
     }
 
     /// Rechecks all blocked tenants and one other, as a sample: a failure of the whole store shows
-    /// in any tenant. Used by [`Store::ready`](super::Store::ready).
+    /// in any tenant. Those that are [set aside](Self::set_aside) do not count. Used by [`Store::ready`](super::Store::ready).
     ///
     /// # Errors
     /// The error of the first tenant that may not commit, which names the tenant if the store answered.
@@ -167,7 +179,8 @@ impl SeenLogs {
         F: Future<Output = Result<()>>,
     {
         let is_blocked = |seen: &SeenLog| seen.is_blocked.load(Ordering::Relaxed);
-        let seen: Vec<_> = self.lock().clone().into_iter().collect();
+        let mut seen: Vec<_> = self.lock().clone().into_iter().collect();
+        seen.retain(|(_, seen)| !seen.is_set_aside.load(Ordering::Relaxed));
         let (blocked, free): (Vec<_>, Vec<_>) =
             seen.into_iter().partition(|(_, seen)| is_blocked(seen));
         let sample = free.into_iter().find(|(_, seen)| seen.position().size > Seq(0));

@@ -66,6 +66,24 @@ async fn other_process_is_not_ready_until_it_forgets_the_tenant() {
     set_up(&Swarm::new(other.clone(), SystemEntropy).tenant(&id()), &ada).await.unwrap();
 }
 
+#[tokio::test]
+async fn tenant_that_was_set_aside_counts_once_it_is_opened_again() {
+    let memory = MemoryStore::new();
+    let store: Store = memory.clone().into();
+    let (swarm, ada) = (Swarm::new(store.clone(), SystemEntropy), Author::named("ada"));
+    let acme = swarm.tenant(&id());
+    let backup = memory.copy();
+    set_up(&acme, &ada).await.unwrap();
+    memory.go_back_to(&backup);
+    assert_eq!(store.ready().await.unwrap_err().kind(), StoreErrorKind::WentBack);
+    store.set_aside(&id());
+    store.ready().await.unwrap();
+    let refused = set_up(&swarm.tenant(&id()), &ada).await.unwrap_err();
+    let Error::Store(refused) = refused else { panic!("{refused}") };
+    assert_eq!(refused.kind(), StoreErrorKind::WentBack);
+    assert_eq!(store.ready().await.unwrap_err().kind(), StoreErrorKind::WentBack);
+}
+
 /// The member of the later tenant has the same id and version, but another key.
 #[tokio::test]
 async fn cached_facts_of_a_removed_tenant_do_not_count() {

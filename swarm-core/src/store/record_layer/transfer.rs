@@ -70,6 +70,12 @@ impl Store {
     pub fn forget(&self, tenant: &TenantId) {
         self.seen.forget(tenant);
     }
+
+    /// Leaves a tenant that is served no more out of [`ready`](Self::ready), until it is opened again. What was seen of its log is
+    /// kept: should it be served again, this process notices if the log went back meanwhile.
+    pub fn set_aside(&self, tenant: &TenantId) {
+        self.seen.set_aside(tenant);
+    }
 }
 
 /// What is dumped, in order.

@@ -8,8 +8,8 @@ use swarm_core::store::Store;
 use swarm_core::{TenantId, Timestamp};
 use swarm_http::{HostTable, ServedTenant, Site, TenantConfig};
 use swarm_maintenance::{
-    DeliverMail, DeliverWebhooks, LogQueuedMail, Maintenance, OfferCheckpoints, RemindMembers,
-    Reminding, StoreReadiness, TimestampCheckpoints,
+    DeliverMail, DeliverWebhooks, LogQueuedMail, MaintainedTenant as _, Maintenance,
+    OfferCheckpoints, RemindMembers, Reminding, StoreReadiness, TimestampCheckpoints,
 };
 
 use crate::brief_files::{self, ExportBriefs, Exports};
@@ -18,11 +18,15 @@ use crate::mail::Smtp;
 use crate::secrets::{GivenToken, mint_token};
 use crate::store::Opened;
 use crate::webhooks::HttpSender;
-use crate::{Failure, console, tenants, timestamps, witnesses};
+use crate::{Failure, console, failure, tenants, timestamps, witnesses};
 
 /// The consequence of a changed `key_prefix`.
 pub(crate) const OTHER_PREFIXES: &str =
     "committee keys issued with another prefix are refused: rotate them";
+
+/// What becomes of a token beside tenants.
+pub(crate) const IGNORED_TOKEN: &str =
+    "the token of SWARM_ADMIN_TOKEN is ignored: each tenant has its own tokens";
 
 /// The checked tenants of a configuration file.
 pub(crate) struct CheckedTenants {
@@ -79,9 +83,7 @@ pub(crate) async fn open(
         })
     } else {
         if admin_token.is_some() {
-            tracing::warn!(
-                "the token of SWARM_ADMIN_TOKEN is ignored: each tenant has its own tokens"
-            );
+            tracing::warn!("{IGNORED_TOKEN}");
         }
         hosts.replace(tenants)?;
         None
@@ -116,6 +118,24 @@ pub(crate) async fn open(
         smtp,
         minted_token,
     })
+}
+
+/// Warns of the settings of tenants that `swarm check` warns of, too.
+pub(crate) fn warn_of(tenants: &[TenantConfig]) {
+    for (tenant, warning) in tenants::warnings(tenants) {
+        tracing::warn!(%tenant, "{warning}");
+    }
+}
+
+/// Compares each log with the checkpoint that this server remembers.
+pub(crate) async fn check_logs(site: &Site) {
+    for served in site.tenants() {
+        let tenant = served.id();
+        let Some(log) = served.signed_log() else { continue };
+        if let Err(error) = log.check().await {
+            tracing::error!("{}", failure::with_causes(&format!("{tenant}: log"), &error));
+        }
+    }
 }
 
 /// Begins the webhooks of all tenants, so that they are told what is committed from now on.
@@ -163,9 +183,12 @@ impl OpenSite {
         match self.replace_tenants(file) {
             Ok(count) => {
                 tracing::info!(count, "tenants reloaded");
-                // Those that are new are told what is committed from now on.
+                // Tenants may be new, and their webhooks.
                 let site = Arc::clone(&self.site);
-                tokio::spawn(async move { begin_webhooks(&site).await });
+                tokio::spawn(async move {
+                    check_logs(&site).await;
+                    begin_webhooks(&site).await;
+                });
                 self.record_reload();
             }
             Err(error) => tracing::error!(%error, "tenants not reloaded"),
@@ -194,13 +217,14 @@ impl OpenSite {
             return Err("tenants: none are listed".into());
         }
         let count = tenants.len();
+        warn_of(&tenants);
         self.warn_of_changed_prefixes(&tenants);
         let before = self.site.tenants();
         hosts.replace(tenants)?;
         // The server is ready whatever becomes of the logs of others.
         let is_served = |id: &TenantId| self.site.tenant(id).is_some();
         let gone = before.iter().map(|served| &served.config().id).filter(|id| !is_served(id));
-        gone.for_each(|id| self.store.forget(id));
+        gone.for_each(|id| self.store.set_aside(id));
         brief_files::forget_faults_but_of(&exports);
         *self.exports.write().unwrap_or_else(PoisonError::into_inner) = exports;
         Ok(count)

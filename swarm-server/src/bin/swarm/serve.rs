@@ -10,7 +10,6 @@ use std::time::Duration;
 use swarm_core::Error;
 use swarm_core::store::StoreErrorKind;
 use swarm_http::Site;
-use swarm_maintenance::MaintainedTenant as _;
 use swarm_server::{Limits, Listener};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -26,7 +25,7 @@ use crate::open_site::OpenSite;
 use crate::store::Opened;
 use crate::tenants::ServedIds;
 use crate::tls_files::TlsFiles;
-use crate::{console, descriptors, log, memory, open_site, secrets, signing_key, store, tenants};
+use crate::{console, descriptors, log, memory, open_site, secrets, signing_key, store};
 
 /// How long the background work may take to end its rounds, once the last connection is closed.
 const LAST_ROUND: Duration = Duration::from_secs(2);
@@ -70,8 +69,10 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let expiry = tls.as_ref().map(TlsFiles::expiry);
     let open = open_site::open(config, secrets::admin_token()?, expiry, open_store).await?;
     if !read_only {
-        warn_of_tenants(&open.site);
-        check_logs(&open.site).await;
+        let tenants: Vec<_> = open.site.tenants().iter().map(|it| it.config().clone()).collect();
+        open_site::warn_of(&tenants);
+        // Before anything is committed.
+        open_site::check_logs(&open.site).await;
         open_site::begin_webhooks(&open.site).await;
     }
     count_warnings(&open.site, checkpoints).await?;
@@ -113,25 +114,6 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
         }
     };
     serve(listener, &site, maintenance, limits, stop).await
-}
-
-/// Warns of the settings of tenants that `swarm check` warns of, too.
-fn warn_of_tenants(site: &Site) {
-    let tenants: Vec<_> = site.tenants().iter().map(|served| served.config().clone()).collect();
-    for (tenant, warning) in tenants::warnings(&tenants) {
-        tracing::warn!(%tenant, "{warning}");
-    }
-}
-
-/// Compares each log with the checkpoint that this server remembers, before anything is committed.
-async fn check_logs(site: &Site) {
-    for served in site.tenants() {
-        let tenant = served.id();
-        let Some(log) = served.signed_log() else { continue };
-        if let Err(error) = log.check().await {
-            tracing::error!("{}", with_causes(&format!("{tenant}: log"), &error));
-        }
-    }
 }
 
 /// Counts the warnings of the store; opening it has logged them. A store that opened but is
