@@ -184,6 +184,12 @@ fn check_refuses_invalid_store_and_mail_addresses() {
             assert!(said.contains("metrics_listen: must be another address"), "{command}: {said}");
         }
     }
+    for (listen, metrics_listen) in [("0.0.0.0:8081", "[::1]:8081"), ("localhost:0", "localhost:0")]
+    {
+        let flags = ["check", "--listen", listen, "--metrics-listen", metrics_listen];
+        let checked = swarm(&flags, &[]).output().unwrap();
+        assert!(checked.status.success(), "{checked:?}");
+    }
     for (line, named) in [
         ("store = \"sqlite:\"", "store: must be"),
         ("store = \"sqlite:x.db?strict=true\"", "store: sqlite:PATH has no parameters"),
@@ -277,6 +283,12 @@ fn tenant_that_is_served_no_more_does_not_count_for_readiness() {
     std::fs::write(&file, tenant("acme", "")).unwrap();
     program.signal("HUP");
     wait_until("it is ready", || ready().status == 200);
+    // It is still known what its log was.
+    std::fs::write(&file, tenant("acme", "") + &tenant("bolt", "")).unwrap();
+    program.signal("HUP");
+    let bolt = program.client.at("bolt.example");
+    wait_until("it is served", || bolt.get("/api/swarm/subjects").status == 200);
+    bolt.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(503);
 }
 
 /// A table of a footer, and a comma.
@@ -306,6 +318,21 @@ fn footer_is_on_every_page_and_noindex_in_every_answer() {
     assert!(bolt.get("/robots.txt").text.contains("Allow: /\n"));
 }
 
+/// A server may get the rest from flags or from the environment.
+#[test]
+fn dump_does_not_need_the_settings_of_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("swarm.db").display());
+    let program = Program::start(&["serve", "--store", &store], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    program.client.convene("2026-11-21", "aurora");
+    drop(program);
+    let text =
+        "metrics_listen = \"127.0.0.1:8080\"\ntls_cert = \"cert.pem\"\nsmtp_url = \"smtp://h\"\n";
+    let file = configuration("of-a-server.toml", &format!("{text}store = {store:?}\n"));
+    let dumped = swarm(&["dump", "--config", file.to_str().unwrap()], &[]).output().unwrap();
+    assert!(dumped.status.success(), "{dumped:?}");
+}
+
 #[test]
 fn check_connects_to_the_store() {
     let folder = tempfile::tempdir().unwrap();
@@ -326,6 +353,11 @@ fn check_connects_to_the_store() {
     assert!(said.contains("store: there is no folder "), "{said}");
     let said = refusal(&["check", "--connect", "--read-only", &store], &[]);
     assert!(said.contains("store: there is no file "), "{said}");
+    let left = path.with_extension("db-wal");
+    std::fs::write(&left, "commits").unwrap();
+    let said = refusal(&["check", "--connect", &store], &[]);
+    assert!(said.contains("its -wal file is there"), "{said}");
+    std::fs::remove_file(left).unwrap();
     let other = configuration("connect-other.toml", &(tenant("acme", "") + &tenant("bolt", "")));
     let program = Program::start(&["serve", &store, &format!("--config={}", other.display())], &[]);
     for host in ["acme.example", "bolt.example"] {

@@ -20,6 +20,7 @@ use tokio::task::spawn_blocking;
 
 use crate::Failure;
 use crate::config::TenantTable;
+use crate::failure::full_path;
 use crate::secrets::random_bytes;
 
 /// The export folders, of the tenants that have one.
@@ -153,7 +154,7 @@ impl Export {
         };
         let files: Vec<_> = briefs.iter().map(|brief| file(brief)).collect();
         let (folder, mode, mark) = (self.folder.clone(), self.mode, hex(&random_bytes()?));
-        let named = folder.display().to_string();
+        let named = full_path(&folder).display().to_string();
         let written = spawn_blocking(move || write(&folder, mode, &files, &mark)).await?;
         written.map_err(|error| format!("{named}: {error}"))?;
         Ok(briefs.len())

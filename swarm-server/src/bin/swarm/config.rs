@@ -159,18 +159,28 @@ impl MailConfig {
 }
 
 impl Source {
-    /// The configuration of a server that is given only these options.
+    /// The configuration of a command that opens the store and serves nothing: the settings of servers do not count, so those of
+    /// the file need not be complete without flags and environment.
     pub(crate) fn resolve(self) -> Result<Config, Failure> {
-        Options { source: self, ..Options::default() }.resolve()
+        let File { store, signing_key, log_format, tenants, .. } = self.read()?;
+        let file = File { store, signing_key, log_format, tenants, ..File::default() };
+        Options { source: self, ..Options::default() }.merged(file)
+    }
+
+    fn read(&self) -> Result<File, Failure> {
+        Ok(self.config.as_deref().map(read).transpose()?.unwrap_or_default())
     }
 }
 
 impl Options {
     /// Merges flags, environment and file.
     pub(crate) fn resolve(self) -> Result<Config, Failure> {
-        let Source { store, config } = self.source;
-        let path = config.clone();
-        let file = config.as_deref().map(read).transpose()?.unwrap_or_default();
+        let file = self.source.read()?;
+        self.merged(file)
+    }
+
+    fn merged(self, file: File) -> Result<Config, Failure> {
+        let Source { store, config: path } = self.source;
         let from = self.mail_from.or(file.mail_from);
         let from = from.as_deref().map(checked_sender).transpose();
         let from = from.map_err(|rule| format!("mail_from: {rule}"))?;
@@ -223,15 +233,24 @@ fn is_host_and_port(address: &str) -> bool {
     parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
 }
 
-/// Whether only one of two addresses can be listened on. Port 0 is another one each time.
+/// Whether only one of two addresses can be listened on, as far as that is known without resolving names.
 fn are_same(one: &str, other: &str) -> bool {
+    // It is another one each time.
+    if one.ends_with(":0") {
+        return false;
+    }
     match (one.parse::<SocketAddr>(), other.parse::<SocketAddr>()) {
         (Ok(one), Ok(other)) => {
-            let is_any = one.ip().is_unspecified() || other.ip().is_unspecified();
-            one.port() == other.port() && one.port() != 0 && (is_any || one.ip() == other.ip())
+            let is_same = one.ip() == other.ip() || has_all(&one, &other) || has_all(&other, &one);
+            one.port() == other.port() && is_same
         }
         _ => one == other,
     }
+}
+
+/// Whether an address is that of all hosts to which the other one belongs: `[::]` has those of IPv4 too.
+fn has_all(address: &SocketAddr, other: &SocketAddr) -> bool {
+    address.ip().is_unspecified() && (address.is_ipv6() || other.is_ipv4())
 }
 
 /// Reads the tenants from the file again.
