@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use swarm_client::Client;
@@ -102,15 +102,35 @@ pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
     let unwritable =
         |error: std::io::Error| CommandError::Usage(format!("{}: {error}", shown(folder)));
     fs::create_dir_all(folder).map_err(unwritable)?;
-    if fs::read_dir(folder).map_err(unwritable)?.next().is_some() {
-        return Err(CommandError::Usage(format!("{} is not empty", shown(folder))));
+    for entry in fs::read_dir(folder).map_err(unwritable)? {
+        // An export that was stopped leaves unfinished files, which this one replaces.
+        if !entry
+            .map_err(unwritable)?
+            .file_name()
+            .as_encoded_bytes()
+            .ends_with(UNFINISHED.as_bytes())
+        {
+            return Err(CommandError::Usage(format!("{} is not empty", shown(folder))));
+        }
     }
     let export = Export { client, folder, progress: Progress::of_requests() };
-    // An unfinished export would stand in the way of the next one.
     export.write().inspect_err(|_| export.remove())
 }
 
 const MANIFEST: &str = "manifest.json";
+
+/// The ending of a file until the whole export is written.
+const UNFINISHED: &str = ".unfinished";
+
+fn unfinished(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}{UNFINISHED}"))
+}
+
+/// The names of all files, the manifest last.
+fn names() -> impl Iterator<Item = &'static str> {
+    let of_list = |list: &'static List| [Some(list.file), list.part.as_ref().map(|part| part.file)];
+    LISTS.iter().flat_map(of_list).flatten().chain([MANIFEST])
+}
 
 /// The most pages of a list: a service whose pages never end is left.
 const MAX_PAGES: usize = 100_000;
@@ -140,16 +160,20 @@ impl Export<'_> {
             ("at", Json::Text(now().to_string())),
             ("files", Json::List(files)),
         ]);
-        let written = fs::write(self.folder.join(MANIFEST), json::write(&manifest) + "\n");
-        written.map_err(|error| unwritable(MANIFEST, &error))
+        let written = fs::write(unfinished(self.folder, MANIFEST), json::write(&manifest) + "\n");
+        written.map_err(|error| unwritable(MANIFEST, &error))?;
+        for name in names() {
+            fs::rename(unfinished(self.folder, name), self.folder.join(name))
+                .map_err(|error| unwritable(name, &error))?;
+        }
+        Ok(())
     }
 
     /// Removes the files that were written.
     fn remove(&self) {
-        let parts = LISTS.iter().filter_map(|list| list.part.as_ref()).map(|part| part.file);
-        for name in LISTS.iter().map(|list| list.file).chain(parts).chain([MANIFEST]) {
+        for name in names() {
             // Those that were not begun do not exist.
-            let _ = fs::remove_file(self.folder.join(name));
+            let _ = fs::remove_file(unfinished(self.folder, name));
         }
     }
 
@@ -225,7 +249,8 @@ struct RecordFile {
 
 impl RecordFile {
     fn new(folder: &Path, name: &'static str) -> Result<Self, CommandError> {
-        let file = File::create_new(folder.join(name)).map_err(|error| unwritable(name, &error))?;
+        let file = File::create(unfinished(folder, name));
+        let file = file.map_err(|error| unwritable(name, &error))?;
         let (file, digest) = (BufWriter::new(file), RunningDigest::default());
         Ok(Self { name, file, digest, records: 0 })
     }

@@ -204,11 +204,20 @@ fn takes(
 ) -> Result<(), CommandError> {
     let member = path_segment(profile.member()?.as_str());
     let progress = Progress::of_requests();
-    let answer = client.get(&format!("/api/swarm/takes?member={member}&limit={limit}"))?;
-    let is_cut = !text_of(&answer, "nextBefore").is_empty();
-    let Some(Json::List(mut own)) = answer.into_object().take("takes") else {
-        return Err(CommandError::Unreached("the answer has no takes".to_owned()));
-    };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (mut own, mut more, mut next) = (Vec::new(), String::new(), String::from("0"));
+    // A page looks through a part of all takes, and may have none of the member's.
+    while own.len() < limit && !next.is_empty() {
+        let path = format!("/api/swarm/takes?member={member}&limit={}{more}", limit - own.len());
+        let answer = client.get(&path)?;
+        progress.add(1);
+        next = text_of(&answer, "nextBefore");
+        more = format!("&before={next}");
+        let Some(Json::List(page)) = answer.into_object().take("takes") else {
+            return Err(CommandError::Unreached("the answer has no takes".to_owned()));
+        };
+        own.extend(page);
+    }
     for take in &mut own {
         progress.add(1);
         if !text_of(take, "sealed").is_empty() && text_of(take, "signature").is_empty() {
@@ -229,8 +238,8 @@ fn takes(
         "sealed",
     ];
     output.rows(&Json::from([("takes", Json::List(own))]), "takes", &columns)?;
-    if is_cut {
-        note(&format!("there are older ones than these {limit}"));
+    if !next.is_empty() {
+        note(&format!("there may be older ones than these {limit}"));
     }
     Ok(())
 }
