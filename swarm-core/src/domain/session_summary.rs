@@ -55,6 +55,11 @@ pub struct SessionSummary {
 }
 
 impl SessionSummary {
+    /// The order by deadline, the soonest first; those without one come last.
+    pub(crate) fn by_deadline(&self) -> (bool, Option<Timestamp>, SessionId) {
+        (self.window_closes_at.is_none(), self.window_closes_at, self.id)
+    }
+
     /// Returns whether its result counts: not for practice, and not once it was voided.
     pub fn counts(&self) -> bool {
         !self.practice && self.voided.is_none()

@@ -9,13 +9,10 @@ use crate::domain::{
     MailState, Member, MemberId, MemberState, Schedule, Session, SessionState, Timestamp,
 };
 use crate::rules::{self, Steps};
-use crate::store::{Countable, MemberQuery};
+use crate::store::{Countable, MemberQuery, SessionList};
 
 /// The most sessions of a status.
 const MAX_SESSIONS: usize = 300;
-
-/// The most sessions of a state among which the soonest deadlines are looked for: the newest.
-const MAX_WAITING: usize = 10_000;
 
 /// The most members that a session names.
 const MAX_MISSING: usize = 1_000;
@@ -70,23 +67,27 @@ impl Tenant {
         now: Timestamp,
     ) -> Result<Vec<SessionStatus>, Error> {
         use SessionState::{Aggregated, Collecting, Scheduled, WindowClosed};
-        // Those without a deadline last.
-        let soonest = |(deadline, id): &(Option<_>, _)| (deadline.is_none(), *deadline, *id);
-        let mut ids = Vec::new();
-        // Of too many, those that collect takes are kept first, and those that are only announced last.
+        let (mut shown, mut others) = (Vec::new(), Vec::new());
         for state in [Collecting, WindowClosed, Aggregated, Scheduled] {
-            let found = self.all_in_state(state, MAX_WAITING).await?;
             // A voided one waits for nothing.
-            let found = found.iter().filter(|session| session.voided.is_none());
-            let mut found: Vec<_> =
-                found.map(|session| (session.window_closes_at, session.id)).collect();
-            found.sort_by_key(soonest);
-            ids.extend(found.into_iter().take(MAX_SESSIONS.saturating_sub(ids.len())));
+            let list = SessionList::InState(state);
+            let mut found = self.listed(list, |session| session.voided.is_none()).await?;
+            found.sort_by_key(|session| session.by_deadline());
+            // Many in one state do not hide those in another. Those that are only announced come last.
+            let share = if state == Scheduled { 0 } else { MAX_SESSIONS / 3 };
+            let rest = found.split_off(share.min(found.len()));
+            shown.extend(found);
+            others.push(rest);
         }
-        ids.sort_by_key(soonest);
+        let announced = others.pop().unwrap_or_default();
+        let mut others = others.concat();
+        others.sort_by_key(|session| session.by_deadline());
+        let room = MAX_SESSIONS.saturating_sub(shown.len());
+        shown.extend(others.into_iter().chain(announced).take(room));
+        shown.sort_by_key(|session| session.by_deadline());
         let mut read = Vec::new();
-        for (_, id) in ids {
-            match self.session_authors(id).await {
+        for session in shown {
+            match self.session_authors(session.id).await {
                 Ok((session, filed)) => {
                     let steps = self.steps(schedule, &session).await?;
                     read.push((session, filed, steps));

@@ -17,15 +17,19 @@ use crate::store::{
     SessionQuery, SessionTakes, SummaryQuery, TakeQuery, Versioned,
 };
 
-/// Maximum number of sessions in one state that are searched for those that accept takes.
+/// Maximum number of sessions that are listed of those that accept takes.
 pub const MAX_ACCEPTING: usize = 100;
 
 /// The states in which a first take counts, while the deadline is ahead.
 const BEFORE_RESULT: [SessionState; 3] =
     [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed];
 
-/// Number of summaries read at a time to find all sessions in a state.
+/// Number of summaries read at a time, and altogether, to find all sessions in a state or about a subject.
 const LISTED_AT_ONCE: usize = 500;
+const MAX_LISTED: usize = 10_000;
+
+/// Number of sessions that are read at a time by their ids or days.
+const READ_AT_ONCE: usize = 16;
 
 /// Size in bytes at which a page of the session list ends early.
 const PAGE_BYTES: usize = 4 << 20;
@@ -456,17 +460,14 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn accepting_sessions(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
-        let now = self.store.now().await?;
-        let mut candidates = Vec::new();
-        for state in BEFORE_RESULT {
-            let query =
-                SessionQuery { state: Some(state), limit: MAX_ACCEPTING, ..Default::default() };
-            candidates.extend(self.store.sessions(&query).await?);
-        }
-        candidates.retain(|session| rules::takes_may_come(session.window_closes_at, now));
-        candidates.sort_unstable_by_key(|session| Reverse(session.id));
-        let occasion = |session: &Session| (session.id, session.date, session.subject_id.clone());
-        self.newest_of_their_days(candidates, limit, occasion).await
+        let newest = self.accepting(None, |session| Reverse(session.id), limit).await?;
+        self.whole(&newest).await
+    }
+
+    /// The `limit` of them with the soonest deadlines; those without one come last.
+    pub(super) async fn accepting_soonest(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
+        let soonest = self.accepting(None, SessionSummary::by_deadline, limit).await?;
+        self.whole(&soonest).await
     }
 
     /// Returns summaries of the `limit` sessions with the soonest deadlines, about this subject or about any, the soonest first:
@@ -479,60 +480,79 @@ impl Tenant {
         about: Option<&SubjectId>,
         limit: usize,
     ) -> Result<Vec<Arc<SessionSummary>>, Error> {
-        let now = self.store.now().await?;
-        let mut candidates = Vec::new();
-        for state in BEFORE_RESULT {
-            candidates.extend(self.all_in_state(state, usize::MAX).await?);
-        }
-        candidates.retain(|session| {
-            let deadline = session.window_closes_at;
-            deadline.is_some()
-                && rules::takes_may_come(deadline, now)
-                && about.is_none_or(|subject| session.subject_id == *subject)
-        });
-        candidates.sort_unstable_by_key(|session| (session.window_closes_at, session.id));
-        let occasion =
-            |session: &SessionSummary| (session.id, session.date, session.subject_id.clone());
-        self.newest_of_their_days(candidates, limit, occasion).await
+        let mut soonest = self.accepting(about, SessionSummary::by_deadline, limit).await?;
+        soonest.retain(|session| session.window_closes_at.is_some());
+        Ok(soonest)
     }
 
-    /// The first `limit` of these sessions that no newer one of their day and subject hides. `occasion` returns the id, the day and
-    /// the subject of a session.
-    async fn newest_of_their_days<S>(
+    /// The first `limit` in this order of the sessions in which a first take would be accepted now and would count: not aggregated, and
+    /// not hidden by a newer one of their day and subject.
+    async fn accepting<K: Ord>(
         &self,
-        candidates: Vec<Arc<S>>,
+        about: Option<&SubjectId>,
+        order: impl Fn(&SessionSummary) -> K,
         limit: usize,
-        occasion: impl Fn(&S) -> (SessionId, Day, SubjectId),
-    ) -> Result<Vec<Arc<S>>, Error> {
-        let mut newest = Vec::new();
-        for session in candidates {
-            if newest.len() == limit {
+    ) -> Result<Vec<Arc<SessionSummary>>, Error> {
+        let now = self.store.now().await?;
+        let keep = |session: &SessionSummary| {
+            BEFORE_RESULT.contains(&session.state)
+                && rules::takes_may_come(session.window_closes_at, now)
+        };
+        let mut candidates = match about {
+            Some(subject) => self.listed(SessionList::About(subject.clone()), keep).await?,
+            None => {
+                let mut all = Vec::new();
+                for state in BEFORE_RESULT {
+                    all.extend(self.listed(SessionList::InState(state), keep).await?);
+                }
+                all
+            }
+        };
+        candidates.sort_by_key(|session| order(session));
+        // One that advances meanwhile is in two lists.
+        let mut seen = HashSet::new();
+        candidates.retain(|session| seen.insert(session.id));
+        let mut accepting = Vec::new();
+        for some in candidates.chunks(READ_AT_ONCE) {
+            let occasions = some.iter().map(|it| (it.date, it.subject_id.clone())).collect();
+            let newest = self.store.newest_of_days(&filled(occasions)).await?;
+            let newest = some.iter().zip(newest).filter(|(it, newest)| *newest == Some(it.id));
+            accepting.extend(newest.map(|(session, _)| Arc::clone(session)));
+            if accepting.len() >= limit {
                 break;
             }
-            let (id, date, subject) = occasion(&session);
-            if self.is_newest_of_its_day(id, date, &subject).await? {
-                newest.push(session);
-            }
         }
-        Ok(newest)
+        accepting.truncate(limit);
+        Ok(accepting)
     }
 
-    /// Summaries of the newest `most` sessions in a state, by id in descending order.
-    pub(super) async fn all_in_state(
+    /// The sessions of these summaries, in their order, without those that were withdrawn meanwhile.
+    async fn whole(&self, summaries: &[Arc<SessionSummary>]) -> Result<Vec<Arc<Session>>, Error> {
+        let mut whole = Vec::with_capacity(summaries.len());
+        for some in summaries.chunks(READ_AT_ONCE) {
+            let ids = filled(some.iter().map(|session| session.id).collect());
+            let sessions = self.store.sessions_by_id(&ids).await?;
+            whole.extend(sessions.into_iter().take(some.len()).flatten());
+        }
+        Ok(whole)
+    }
+
+    /// The sessions to keep of the newest 10,000 of a list.
+    pub(super) async fn listed(
         &self,
-        state: SessionState,
-        most: usize,
+        list: SessionList,
+        keep: impl Fn(&SessionSummary) -> bool,
     ) -> Result<Vec<Arc<SessionSummary>>, Error> {
-        let (mut all, mut before) = (Vec::new(), None);
-        loop {
-            let limit = LISTED_AT_ONCE.min(most.saturating_sub(all.len()));
-            let page = self.summaries(SessionList::InState(state), before, limit).await?;
-            all.extend(page.sessions);
+        let (mut kept, mut before) = (Vec::new(), None);
+        for _ in 0..MAX_LISTED / LISTED_AT_ONCE {
+            let page = self.summaries(list.clone(), before, LISTED_AT_ONCE).await?;
+            kept.extend(page.sessions.into_iter().filter(|session| keep(session)));
             before = page.next_before;
-            if before.is_none() || all.len() >= most {
-                return Ok(all);
+            if before.is_none() {
+                break;
             }
         }
+        Ok(kept)
     }
 
     /// Returns whether takes are on file in a session whose window is open.
@@ -947,6 +967,14 @@ impl Tenant {
         blind.seen = blind.seen.max(newest);
         Ok(())
     }
+}
+
+/// The same, with the last one repeated up to a power of two: a store on a server compiles reads of each length.
+fn filled<T: Clone>(mut items: Vec<T>) -> Vec<T> {
+    let length = items.len().next_power_of_two();
+    let last = items.last().cloned();
+    items.extend(last.into_iter().cycle().take(length.saturating_sub(items.len())));
+    items
 }
 
 /// What the public sees of these takes.

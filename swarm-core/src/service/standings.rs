@@ -31,7 +31,7 @@ pub struct StandingInSession {
 
 impl Tenant {
     /// Returns the member that calls, and its standing in the sessions that
-    /// [accept takes](Self::accepting_sessions), at most [`MAX_ACCEPTING`] of them.
+    /// [accept takes](Self::accepting_sessions), the soonest deadline first, at most [`MAX_ACCEPTING`] of them.
     ///
     /// # Errors
     /// [`Refusal::UnknownToken`] when the caller is no active member.
@@ -42,15 +42,11 @@ impl Tenant {
         let caller = caller.into();
         let member = self.calling(caller).await?;
         let mut sessions = Vec::new();
-        for session in self.accepting_sessions(MAX_ACCEPTING).await? {
+        for session in self.accepting_soonest(MAX_ACCEPTING).await? {
             if let Some(found) = self.standing_in(caller, session).await? {
                 sessions.push(found);
             }
         }
-        sessions.sort_by_key(|found| {
-            let deadline = found.session.window_closes_at;
-            (deadline.is_none(), deadline, found.session.id)
-        });
         Ok(MemberStandings { member, sessions })
     }
 

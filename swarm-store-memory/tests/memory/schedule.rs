@@ -81,14 +81,47 @@ async fn status_has_the_soonest_deadlines_of_too_many_sessions() {
         let draft = SessionDraft { window_closes_at: Some(moment(closes)), ..draft };
         tenant.convene(&draft, &by).await.unwrap().id
     };
-    let soonest = convene("2026-11-23T15:00:00Z").await;
+    let closed = async |closes: &str| {
+        let closed = convene(closes).await;
+        tenant.advance(closed, SessionState::WindowClosed, &by).await.unwrap();
+        closed
+    };
+    let open = convene("2026-11-23T15:00:00Z").await;
+    let waiting = closed("2026-11-23T12:00:00Z").await;
     for _ in 0..301 {
         convene("2026-11-23T16:00:00Z").await;
-        let waiting = convene("2026-11-23T13:00:00Z").await;
-        tenant.advance(waiting, SessionState::WindowClosed, &by).await.unwrap();
+        closed("2026-11-23T12:30:00Z").await;
     }
+    // Neither those that are open nor those that wait for an act hide the others.
     let status = tenant.desk_status(&Schedule::default()).await.unwrap();
-    assert_eq!((status.sessions.len(), status.sessions[0].id), (300, soonest));
+    let shown: Vec<_> = status.sessions.iter().map(|session| session.id).collect();
+    assert_eq!((shown.len(), shown[0]), (300, waiting));
+    assert!(shown.contains(&open), "{shown:?}");
+}
+
+#[tokio::test]
+async fn sessions_that_accept_takes_are_found_behind_many_that_do_not() {
+    let desk = Desk::at("2026-11-23T13:00:00Z").await;
+    let (tenant, by) = (desk.tenant(), Attribution::from(Actor::OPERATOR));
+    let convene = async |date: &str, closes: &str| {
+        let draft = SessionDraft::new(day(date), subject("lending"));
+        let draft = SessionDraft { window_closes_at: Some(moment(closes)), ..draft };
+        tenant.convene(&draft, &by).await.unwrap().id
+    };
+    let later = convene("2026-11-21", "2026-11-23T16:00:00Z").await;
+    let hidden = convene("2026-11-22", "2026-11-23T14:00:00Z").await;
+    let sooner = convene("2026-11-22", "2026-11-23T15:00:00Z").await;
+    for _ in 0..501 {
+        convene("2026-11-23", "2026-11-23T12:00:00Z").await;
+    }
+    let accepting = tenant.accepting_sessions(10).await.unwrap();
+    assert_eq!(accepting.iter().map(|it| it.id).collect::<Vec<_>>(), [sooner, later]);
+    for about in [None, Some(&subject("lending"))] {
+        let soonest = tenant.soonest_deadlines(about, 10).await.unwrap();
+        assert_eq!(soonest.iter().map(|it| it.id).collect::<Vec<_>>(), [sooner, later]);
+        let one = tenant.soonest_deadlines(about, 1).await.unwrap();
+        assert_eq!(one[0].id, sooner, "{hidden} is hidden");
+    }
 }
 
 #[tokio::test]

@@ -61,6 +61,38 @@ impl Records {
         found.row().as_ref().map(read).transpose().map_err(found.corrupt())
     }
 
+    /// The sessions with these ids, in their order, without their snapshots, in one round trip; `None` for one that does not exist.
+    pub async fn sessions_by_id(&self, ids: &[SessionId]) -> Result<Vec<Option<Arc<Session>>>> {
+        let with_id = |id: &SessionId| {
+            let range = Range::key(&sessions::TABLE, vec![id.0.into()]);
+            Query::Rows(Range { parts: WITHOUT_SNAPSHOT, ..range })
+        };
+        let queries = ids.iter().map(with_id).collect();
+        let mut found = self.read("sessions by id", queries).await?;
+        let rows: Vec<_> = ids.iter().map(|_| found.row()).collect();
+        rows.iter()
+            .map(|row| row.as_ref().map(without_snapshot).transpose())
+            .collect::<Outcome<_>>()
+            .map_err(found.corrupt())
+    }
+
+    /// The ids of the newest sessions of these days and subjects, in one round trip; `None` for one without a session.
+    pub async fn newest_of_days(
+        &self,
+        occasions: &[(Day, SubjectId)],
+    ) -> Result<Vec<Option<SessionId>>> {
+        let newest = |(date, subject): &(Day, SubjectId)| {
+            Query::Rows(Range { limit: 1, parts: PartSet::NONE, ..of_day(*date, subject) })
+        };
+        let mut found = self.read("newest", occasions.iter().map(newest).collect()).await?;
+        let rows: Vec<_> = occasions.iter().map(|_| found.row()).collect();
+        let id = |row: &Row| number(row, sessions::ID).map(SessionId);
+        rows.iter()
+            .map(|row| row.as_ref().map(id).transpose())
+            .collect::<Outcome<_>>()
+            .map_err(found.corrupt())
+    }
+
     /// The sessions that match, by id, the highest first; all at one position of the log.
     pub async fn sessions(&self, query: &SessionQuery) -> Result<Vec<Arc<Session>>> {
         let SessionQuery { on, state, before, limit, without_snapshots } = query;
