@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256, Sha512};
 use super::body::Sent;
 use super::code::Code;
 use super::differences::differences;
-use super::render::{Escapes, Layout, Numbers, Style, Which, quoted, write};
+use super::render::{Escapes, Exponent, Layout, Numbers, Style, Which, quoted, write};
 use super::shapes::{Extent, Form, Order, Shape};
 use crate::proof::hex;
 
@@ -505,11 +505,20 @@ fn styles() -> impl Iterator<Item = Candidate> {
         with(Escapes::DOT_NET_RELAXED),
         numbered(Numbers::AsSent),
         numbered(Numbers::Point(Which::All)),
-        numbered(Numbers::Cents(Which::All)),
-        numbered(Numbers::Cents(Which::Outer)),
+        numbered(Numbers::Fixed(2, Which::All)),
+        numbered(Numbers::Fixed(2, Which::Outer)),
         numbered(Numbers::Point(Which::Outer)),
         numbered(Numbers::Point(Which::Inner)),
-        numbered(Numbers::Cents(Which::Inner)),
+        numbered(Numbers::Fixed(2, Which::Inner)),
+        numbered(Numbers::Fixed(6, Which::All)),
+        numbered(Numbers::Exact),
+        numbered(Numbers::Single),
+        numbered(Numbers::Scientific(&Exponent::JAVA)),
+        numbered(Numbers::Scientific(&Exponent::DOT_NET)),
+        numbered(Numbers::Scientific(&Exponent::PYTHON)),
+        numbered(Numbers::Scientific(&Exponent::RUST)),
+        numbered(Numbers::Fixed(4, Which::All)),
+        numbered(Numbers::Fixed(3, Which::All)),
         laid_out(Layout::WINDOWS_TWO),
         laid_out(Layout::WINDOWS_FOUR),
     ];

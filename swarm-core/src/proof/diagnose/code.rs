@@ -48,6 +48,7 @@ codes! {
     SignatureHex = "signature-hex", "the signature is hexadecimal: send standard base64 of its 64 bytes";
     SignatureBase64url = "signature-base64url", "the signature is in URL-safe base64: send standard base64, with + and /";
     SignatureUnpadded = "signature-unpadded", "the signature lacks its padding: send standard base64, with = at the end";
+    SignatureAttached = "signature-attached", "the signature is longer than 64 bytes, as where a library puts the message behind it (sign of PyNaCl, crypto_sign of libsodium): send base64 of only its first 64 bytes";
     SignatureWhitespace = "signature-whitespace", "the signature contains white space, quotes or a byte order mark: send only its 88 characters";
     KeyHex = "key-hex", "the public key is hexadecimal: send standard base64 of its 32 bytes";
     KeyBase64url = "key-base64url", "the public key is in another form of base64: send the standard one, with + and / and padding, without white space or quotes";

@@ -26,7 +26,7 @@ impl Decoded<PublicKey> {
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
-/// Decodes a signature from any encoding of 64 bytes.
+/// Decodes a signature from any encoding of its 64 bytes, which the message may follow.
 pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     let mut codes = Vec::new();
     let dense = dense(text);
@@ -40,8 +40,11 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
         Form::UrlSafe => Some(Code::SignatureBase64url),
         Form::Unpadded => Some(Code::SignatureUnpadded),
     });
-    let bytes: [u8; 64] = bytes.try_into().ok()?;
-    Some(Decoded { codes, value: Signature::from_bytes(&bytes) })
+    let (signature, rest) = bytes.split_first_chunk::<64>()?;
+    if !rest.is_empty() {
+        codes.push(Code::SignatureAttached);
+    }
+    Some(Decoded { codes, value: Signature::from_bytes(signature) })
 }
 
 /// The text without white space, and without what files and shells leave around it: quotes and a byte order mark.
@@ -123,7 +126,8 @@ enum Form {
 
 fn bytes(text: &str) -> Option<(Form, Vec<u8>)> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
-    if matches!(digits.len(), 64 | 128) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+    let is_whole = digits.len() >= 64 && digits.len().is_multiple_of(2);
+    if is_whole && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Some((Form::Hex, hexadecimal(digits)));
     }
     if let Ok(bytes) = STANDARD.decode(text) {

@@ -229,8 +229,43 @@ pub(super) enum Numbers {
     AsSent,
     /// Integers with a decimal point: `1.0` for 1.
     Point(Which),
-    /// Two decimals.
-    Cents(Which),
+    /// With this number of decimals.
+    Fixed(usize, Which),
+    /// With 17 digits, as `%.17g` in C.
+    Exact,
+    /// As the nearest number of 32 bits is written with 64.
+    Single,
+    /// Small ones with an exponent.
+    Scientific(&'static Exponent),
+}
+
+/// How a program writes numbers with an exponent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Exponent {
+    /// Numbers below this have one.
+    below: f64,
+    /// What follows the digits, and the minimum number of digits of the exponent.
+    mark: &'static str,
+    width: usize,
+    /// Whether there is always a decimal point before the exponent.
+    has_point: bool,
+}
+
+impl Exponent {
+    pub(super) const JAVA: Self = Self { below: 1e-3, mark: "E-", width: 1, has_point: true };
+    pub(super) const PYTHON: Self = Self { below: 1e-4, mark: "e-", width: 2, has_point: false };
+    pub(super) const DOT_NET: Self = Self { mark: "E-", ..Self::PYTHON };
+    pub(super) const RUST: Self = Self { below: 1e-5, mark: "e-", width: 1, has_point: false };
+
+    /// Returns the text of a small number; `None` for others.
+    fn text(&self, number: f64) -> Option<String> {
+        let Self { below, mark, width, has_point } = *self;
+        let is_small = number > 0.0 && number < below;
+        let text = is_small.then(|| format!("{number:e}"))?;
+        let (digits, exponent) = text.split_once("e-")?;
+        let point = if has_point && !digits.contains('.') { ".0" } else { "" };
+        Some(format!("{digits}{point}{mark}{exponent:0>width$}"))
+    }
 }
 
 /// Which numbers have another form; the others are as ECMAScript writes them.
@@ -346,12 +381,19 @@ impl Writer<'_> {
         let number: f64 = written.parse().unwrap_or_default();
         match self.style.numbers {
             Numbers::AsSent => self.text.push_str(written),
-            // Writing to a string does not fail.
-            Numbers::Cents(which) if which.includes(depth) => {
-                let _ = write!(self.text, "{number:.2}");
+            Numbers::Fixed(decimals, which) if which.includes(depth) => {
+                self.text.push_str(&format!("{number:.decimals$}"));
             }
+            Numbers::Exact => self.text.push_str(&exact(number)),
             numbers => {
-                let text = json::write(&number);
+                let text = match numbers {
+                    Numbers::Scientific(exponent) => exponent.text(number),
+                    Numbers::Single => {
+                        written.parse::<f32>().ok().map(|it| json::write(&f64::from(it)))
+                    }
+                    _ => None,
+                };
+                let text = text.unwrap_or_else(|| json::write(&number));
                 let has_point = matches!(numbers, Numbers::Point(which) if which.includes(depth));
                 let whole = has_point && text.bytes().all(|digit| digit.is_ascii_digit());
                 self.text.push_str(&text);
@@ -398,5 +440,19 @@ impl Writer<'_> {
                 false => write!(self.text, "\\u{unit:04x}"),
             };
         }
+    }
+}
+
+/// Returns the number with 17 digits, without zeros at the end.
+fn exact(number: f64) -> String {
+    const DIGITS: usize = 17;
+    let scientific = format!("{number:.0$e}", DIGITS - 1);
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    let before_point = exponent.map_or(1, |exponent: isize| exponent.saturating_add(1));
+    let decimals = DIGITS.saturating_add_signed(before_point.saturating_neg());
+    let text = format!("{number:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }

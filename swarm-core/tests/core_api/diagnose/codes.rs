@@ -8,7 +8,7 @@ use ed25519_dalek::{Signer, SigningKey};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use sha2::{Digest, Sha256, Sha512};
-use swarm_core::domain::PublicKey;
+use swarm_core::domain::{PublicKey, Signature};
 use swarm_core::json;
 use swarm_core::proof::diagnose::{Code, SignedBody};
 use swarm_core::proof::{diagnose, hex};
@@ -154,6 +154,16 @@ fn number_text() {
         ("1.0", "1.0"),
         ("1e-05", "1e-05"),
         ("0", "0.00"),
+        // `%f`, `%.3f`, `%.17g`, and a number of 32 bits that was made one of 64.
+        ("0.7", "0.700000"),
+        ("0.7", "0.700"),
+        ("0.7", "0.69999999999999996"),
+        ("0.7", "0.699999988079071"),
+        // Java, .NET, Python and Rust.
+        ("0.0005", "5.0E-4"),
+        ("0.00001", "1E-05"),
+        ("0.000015", "1.5e-05"),
+        ("0.000001", "1e-6"),
     ] {
         names(&[Code::NumberText], take(), |mut case| {
             // Other numbers of the take may have two texts as well.
@@ -245,6 +255,25 @@ fn signatures_in_other_forms() {
     }
 }
 
+/// What `sign` of PyNaCl and `crypto_sign` of libsodium return.
+#[test]
+fn signature_before_its_message() {
+    type Encoding = fn(&[u8]) -> String;
+    let encodings: [(&[Code], Encoding); 2] = [
+        (&[Code::SignatureAttached], |bytes| STANDARD.encode(bytes)),
+        (&[Code::SignatureHex, Code::SignatureAttached], hex),
+    ];
+    for (expected, encoding) in encodings {
+        names(expected, any_kind(), |case| {
+            let message = case.canonical();
+            let signature = case.key.sign(message.as_bytes()).to_bytes();
+            let text = encoding(&[&signature[..], message.as_bytes()].concat());
+            let is_mistake = text.len() <= Signature::MAX as usize;
+            is_mistake.then(|| (case.signed(&text), case.key))
+        });
+    }
+}
+
 #[test]
 fn keys_in_other_forms() {
     const SPKI: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
@@ -255,7 +284,7 @@ fn keys_in_other_forms() {
         format!("-----BEGIN {kind} KEY-----\n{inside}\n-----END {kind} KEY-----\n")
     };
     type Form<'a> = Box<dyn Fn(&SigningKey) -> String + 'a>;
-    let forms: [(&[Code], Form<'_>); 9] = [
+    let forms: [(&[Code], Form<'_>); 10] = [
         (&[Code::KeyHex], Box::new(|key| hex(key.verifying_key().as_bytes()))),
         (
             &[Code::KeyBase64url],
@@ -266,6 +295,10 @@ fn keys_in_other_forms() {
             Box::new(|key| URL_SAFE.encode(key.verifying_key().as_bytes()) + "\n"),
         ),
         (&[Code::KeyDer], Box::new(der)),
+        (
+            &[Code::KeyHex, Code::KeyDer],
+            Box::new(|key| hex(&[SPKI, key.verifying_key().as_bytes()].concat())),
+        ),
         (&[Code::KeyPem], Box::new(|key| pem("PUBLIC", &der(key)))),
         (&[Code::KeyIsPrivate], Box::new(|key| STANDARD.encode(key.as_bytes()))),
         (&[Code::KeyIsPrivate], Box::new(private)),
