@@ -22,7 +22,7 @@ async function send(path, body, token) {
         const json = /json/.test(answer.headers.get("content-type")) ? JSON.parse(text) : {};
         if (answer.ok && hint) console.log("hint:", hint);
         const said = [answer.status, code, text, hint, ADVICE[code]].filter(Boolean).join(" ");
-        return { ok: answer.ok, status: answer.status, json, said };
+        return { ok: answer.ok, status: answer.status, code, json, said };
       }
     } catch (error) {
       if (pause > 8) throw error;
@@ -93,9 +93,10 @@ const token = await kept("swarm.token", async () => {
 async function file(session) {
   const take = `swarm.take.${session}`, sent = JSON.parse(readFileSync(take, "utf8"));
   const id = await kept(`swarm.filed.${session}`, async () => {
-    const { status, json, said } = await send("/api/swarm/submit", sent, token);
+    const { status, code, json, said } = await send("/api/swarm/submit", sent, token);
     if (json.recommendationId) return json.recommendationId; // also of a 409: it had arrived before, and stands
-    if ([400, 403, 404, 409].includes(status)) rmSync(take); // the take itself is refused: the next run can make another
+    // The next run can make another take. This one is kept: after a lost answer it may be on file.
+    if (code && [400, 403, 404, 409].includes(status)) renameSync(take, `swarm.refused.${session}`);
     return stop(said);
   });
   const url = `${BASE}/swarm/takes/${id}`, record = await call(`/api/swarm/takes/${id}`, undefined, token);
@@ -118,7 +119,7 @@ async function file(session) {
 // 5. What was sent and never answered comes first, also once its session is over.
 const chosen = env.SWARM_SESSION ?? "";
 const takes = readdirSync(".").map((name) => name.match(/^swarm\.take\.([0-9]+)$/)?.[1]).filter(Boolean);
-const done = takes.filter((it) => it === chosen || !has(`swarm.filed.${it}`));
+const done = takes.filter((it) => has(`swarm.take.${it}`) && (it === chosen || !has(`swarm.filed.${it}`)));
 for (const it of done) await file(it);
 if (done.includes(chosen)) process.exit();
 

@@ -14,7 +14,7 @@ class Refused(Exception):
         said, code = error.read().decode(errors="replace"), error.headers.get("Swarm-Error")
         told = [str(error.code), code or "", said, error.headers.get("Swarm-Hint", ""), ADVICE.get(code, "")]
         super().__init__(" ".join(filter(None, told)))
-        self.status, self.answer = error.code, json.loads(said) if said.startswith("{") else {}
+        self.status, self.code, self.answer = error.code, code, json.loads(said) if said.startswith("{") else {}
 
 ADVICE = {"unknown-token": "If an operator reset your claim, remove the file swarm.token and run this again."}
 
@@ -112,8 +112,8 @@ def file(session):
         try:
             return str(call("/api/swarm/submit", sent, token, stands="recommendationId")["recommendationId"])
         except Refused as refused:
-            if refused.status in (400, 403, 404, 409):  # of the take itself: the next run can make another
-                os.remove(take)
+            if refused.code and refused.status in (400, 403, 404, 409):  # the next run can make another take
+                os.replace(take, f"swarm.refused.{session}")  # kept: after a lost answer it may be on file
             raise
     id = kept(f"swarm.filed.{session}", submit)
     record = call("/api/swarm/takes/" + id, token=token)
@@ -135,7 +135,8 @@ def file(session):
 
 # 5. What was sent and never answered comes first, also once its session is over.
 wanted = env.get("SWARM_SESSION", "")
-takes = sorted(path.name.split(".")[2] for path in pathlib.Path().glob("swarm.take.*[0-9]"))
+found = (re.fullmatch(r"swarm\.take\.([0-9]+)", path.name) for path in pathlib.Path().iterdir())
+takes = sorted(it[1] for it in found if it and has(it[0]))
 done = [it for it in takes if it == wanted or not has(f"swarm.filed.{it}")]
 for it in done:
     file(it)

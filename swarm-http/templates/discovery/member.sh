@@ -80,7 +80,10 @@ file() {
     digits recommendationId < swarm.answer > "$FILED" # also of a 409: it had arrived before, and stands
   fi
   if [ ! -s "$FILED" ]; then
-    case $(cat swarm.status) in 400|403|404|409) rm "$TAKE" ;; esac # the take itself is refused: the next run can make another
+    case $(cat swarm.status) in 400|403|404|409) # the next run can make another take
+      ! grep -iq '^swarm-error:' swarm.head || mv "$TAKE" "swarm.refused.$1" ;; # kept: after a lost answer it may be on file
+    esac
+    rm "$FILED"
     stop 'Not filed.'
   fi
   id=$(cat "$FILED") record=$(call "/api/swarm/takes/$(cat "$FILED")" -H @swarm.header)
@@ -102,7 +105,8 @@ file() {
 # 5. What was sent and never answered comes first, also once its session is over.
 ID=${SWARM_SESSION:-} DONE=
 for kept in swarm.take.*[0-9]; do
-  session=${kept##*.}
+  session=${kept#swarm.take.}
+  case $session in *[!0-9]*) continue ;; esac
   if [ -s "$kept" ] && { [ "$session" = "$ID" ] || [ ! -s "swarm.filed.$session" ]; }; then
     file "$session"
     DONE=1

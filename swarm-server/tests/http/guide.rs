@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 
 use serde_json::json;
@@ -310,20 +310,22 @@ fn programs_of_the_guide_take_the_same_numbers() {
     }
 }
 
-/// Starts a proxy before a server. While `is_losing`, it answers 504 to each submit that it has passed on.
-fn losing_proxy(server: SocketAddr, is_losing: &Arc<AtomicBool>) -> Client {
+/// Starts a proxy before a server. It answers with this status to each submit that it has passed on, unless that is 0.
+fn losing_proxy(server: SocketAddr, status: &Arc<AtomicU16>) -> Client {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = Client::new(listener.local_addr().unwrap());
-    let is_losing = Arc::clone(is_losing);
+    let status = Arc::clone(status);
     thread::spawn(move || {
         for stream in listener.incoming() {
-            let (mut stream, is_losing) = (stream.unwrap(), Arc::clone(&is_losing));
+            let (mut stream, status) = (stream.unwrap(), Arc::clone(&status));
             thread::spawn(move || {
                 let (head, body) = received(&stream);
                 let is_submit = head.iter().any(|line| line.starts_with("POST /api/swarm/submit "));
                 let mut answer = passed_on(&head, &body, server);
-                if is_submit && is_losing.load(Ordering::SeqCst) {
-                    answer = b"HTTP/1.1 504 -\r\ncontent-length: 0\r\n\r\n".to_vec();
+                let status = status.load(Ordering::SeqCst);
+                if is_submit && status > 0 {
+                    let lost = format!("HTTP/1.1 {status} -\r\ncontent-length: 0\r\n\r\n");
+                    answer = lost.into_bytes();
                 }
                 stream.write_all(&answer)
             });
@@ -348,8 +350,8 @@ fn passed_on(head: &[String], body: &[u8], server: SocketAddr) -> Vec<u8> {
 #[test]
 fn programs_of_the_guide_send_a_take_again_whose_answer_was_lost() {
     let (_server, client) = scene();
-    let is_losing = Arc::new(AtomicBool::new(true));
-    let proxy = losing_proxy(client.address, &is_losing);
+    let status = Arc::new(AtomicU16::new(504));
+    let proxy = losing_proxy(client.address, &status);
     let programs = PROGRAMS.map(|file| Program::of(&proxy, file, "lost"));
     for program in &programs {
         program.stops(&[]);
@@ -364,7 +366,13 @@ fn programs_of_the_guide_send_a_take_again_whose_answer_was_lost() {
             });
         }
     });
-    is_losing.store(false, Ordering::SeqCst);
+    // A refusal that is not of the service says nothing of the take.
+    status.store(403, Ordering::SeqCst);
+    for program in &programs {
+        let said = program.stops(&OPINION);
+        assert!(said.contains("403") && program.keeps("swarm.take.1"), "{said}");
+    }
+    status.store(0, Ordering::SeqCst);
     for state in ["window_closed", "aggregated"] {
         client.operate("/sessions/1/state", &json!({ "state": state })).expect(200);
     }
