@@ -153,12 +153,12 @@ fn proxies_pass_the_longest_body_and_hide_what_is_for_operators() {
 /// They are served below the path of each tenant too.
 #[test]
 fn proxies_hide_what_is_for_operators_below_a_path() {
-    let origin = "public_origin = \"http://127.0.0.1/opinions\"";
+    let origin = "public_origin = \"http://127.0.0.1/desk-24\"";
     let text = tenant("acme", origin).replace("acme.example", "127.0.0.1");
     let file = configuration("below-a-path.toml", &text);
     let config = format!("--config={}", file.display());
     let program = Program::start(&["serve", "--store=memory", &config], &[]);
-    let direct = program.client.below("/opinions");
+    let direct = program.client.below("/desk-24");
     for id in ["metrics", "readyz"] {
         direct.get(&format!("/{id}")).expect(200);
         direct.operate("/subjects", &json!({ "id": id, "name": id })).expect(201);
@@ -170,9 +170,9 @@ fn proxies_hide_what_is_for_operators_below_a_path() {
                 let asked = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
                 exchange(proxy.client.address, asked.as_bytes()).status
             };
-            assert_eq!(status(format!("/opinions/{id}")), 404, "{}: {id}", proxy.name);
+            assert_eq!(status(format!("/desk-24/{id}")), 404, "{}: {id}", proxy.name);
             for path in ["swarm/subjects", "api/swarm/subjects", "api/swarm/sessions/2026-11-21"] {
-                assert_eq!(status(format!("/opinions/{path}/{id}")), 200, "{}: {path}", proxy.name);
+                assert_eq!(status(format!("/desk-24/{path}/{id}")), 200, "{}: {path}", proxy.name);
             }
         }
     }
