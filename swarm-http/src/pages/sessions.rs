@@ -148,7 +148,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let subjects = Subjects::find(tenant, ids).await?;
     let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();
     let is_chosen = |stage: Stage| wanted.is_some_and(|wanted| wanted.is_stage(stage));
-    let stages = STAGES.map(|stage| (stage.word(), is_chosen(stage)));
+    let mut stages = STAGES.map(|stage| (stage.word(), is_chosen(stage))).to_vec();
+    if let Some(Wanted::State(state)) = wanted {
+        stages.push((state.as_str(), true));
+    }
     let find = find.named("subject", subject.as_ref().map(|id| subjects.name(id)));
     let path = find.address(before.map(|before| before.0));
     let page = SessionsPage {
@@ -157,7 +160,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             part_title(&find.title("Sessions"), "before", before),
             path,
         ),
-        stages: stages.to_vec(),
+        stages,
         rows,
         later: before.is_some(),
         next: found.next_before.map(|before| find.address(Some(before.0))),

@@ -106,6 +106,9 @@ fn sessions_are_filtered(backend: &Backend) {
         let path = format!("/swarm/sessions?{query}");
         assert_eq!(ids(client, &path), expected, "{path}");
         let html = client.send("GET", &path, &[("accept", "text/html")], b"").expect(200).text;
+        if let Some((_, state)) = query.split_once("state=") {
+            assert!(html.contains(&format!("<option selected>{state}</option>")), "{path}");
+        }
         for id in 1..=4 {
             let is_shown = html.contains(&format!("href=\"/swarm/sessions/{id}\""));
             assert_eq!(is_shown, expected.contains(&id), "{path}: session {id}");

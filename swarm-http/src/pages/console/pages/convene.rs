@@ -96,7 +96,9 @@ async fn fields(
     has_brief: bool,
 ) -> Result<Vec<Field>, ApiError> {
     let now = context.times.now;
+    // In whole minutes, as the form shows it.
     let closes = last.and_then(|last| next_deadline(last, now));
+    let closes = closes.map(|at| at.plus_millis(-at.millis().rem_euclid(60_000)));
     let closes = closes.map(|at| at.to_string()).unwrap_or_default();
     let quorum = last.and_then(|last| last.quorum).map(|it| it.to_string()).unwrap_or_default();
     let buckets = last.and_then(|last| last.buckets.as_ref());
