@@ -308,6 +308,19 @@ const FAMILIES: &[Family] = &[
         orders: BOTH,
         finishes: LINES,
     },
+    // The same on Windows.
+    Family {
+        escapes: &[Escapes::PYTHON],
+        layouts: &[Layout::SPACED],
+        orders: GIVEN,
+        finishes: &[Finish::WINDOWS_LINE],
+    },
+    Family {
+        escapes: &[Escapes::PYTHON],
+        layouts: &[Layout::WINDOWS_TWO, Layout::WINDOWS_FOUR],
+        orders: GIVEN,
+        finishes: &[Finish::NOTHING, Finish::WINDOWS_LINE],
+    },
     // Go, and Rails.
     Family {
         escapes: &[Escapes::HTML],

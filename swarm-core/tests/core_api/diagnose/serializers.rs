@@ -103,6 +103,8 @@ fn two_mistakes_at_once_are_named() {
         (".NET, indented", pretty(&net, "  "), &[Pretty, Escapes]),
         ("Newtonsoft, indented", lines(&plain, "  "), &[Pretty]),
         ("print of Python", spaced(&plain) + "\n", &[Whitespace, TrailingNewline]),
+        ("print of Python on Windows", spaced(&plain) + "\r\n", &[Whitespace, TrailingNewline]),
+        ("Python, indented, on Windows", lines(&plain, "  "), &[Pretty]),
         ("jq -c", plain.clone() + "\n", &[TrailingNewline]),
         ("jq", pretty(&plain, "  ") + "\n", &[Pretty, TrailingNewline]),
     ];
