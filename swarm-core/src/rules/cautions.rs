@@ -77,7 +77,7 @@ pub struct Caution {
 }
 
 impl Caution {
-    fn new(code: CautionCode, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: CautionCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
@@ -147,8 +147,12 @@ impl ChangedSession<'_> {
             |state| before.is_some_and(|before| before < state) && self.after.state == state;
         if enters(SessionState::Aggregated) {
             cautions.extend(self.of_aggregation());
-        } else if self.before.is_some_and(Session::is_sealed) && !self.after.is_sealed() {
-            cautions.extend(self.opens_sealed());
+        } else if self.before.is_some_and(Session::is_sealed) {
+            // What is closed at its deadline is opened next.
+            let is_over = self.after.window_closes_at.is_some_and(|at| at <= self.now);
+            if !self.after.is_sealed() || enters(SessionState::WindowClosed) && is_over {
+                cautions.extend(self.opens_sealed());
+            }
         }
         let ends = enters(SessionState::WindowClosed) && self.may_be_filed();
         if ends || enters(SessionState::Aggregated) {

@@ -11,7 +11,7 @@ use crate::domain::committee::{
 use crate::domain::{
     Actor, CommitteeDayEntry, Day, DayAct, LogEntry, Subject, SubjectId, Timestamp, Version,
 };
-use crate::rules::{Act, Caution, Resource, Versioned};
+use crate::rules::{Act, Caution, CautionCode, Resource, Versioned};
 
 /// A change of a day of the committee.
 #[derive(Clone, Debug)]
@@ -256,6 +256,28 @@ pub fn withdraw(day: &KnownDay, by: &Actor) -> Result<CommitteeDayChange, Commit
 /// What the withdrawal of a day of the committee means.
 pub fn withdrawn_day() -> Caution {
     Caution::irreversible("its briefs and its deadline are gone; its submissions stay on record")
+}
+
+/// Returns what should be heard before a generation that sets this deadline: a session that is over shows its takes, and stays
+/// closed.
+pub(crate) fn new_deadline(
+    day: &CommitteeDay,
+    to: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<Caution> {
+    let (to, made) = (to?, day.generation.as_ref());
+    match made.filter(|made| !is_over(made, now) && to < made.deadline) {
+        Some(made) => {
+            let from = made.deadline;
+            let message = format!("the deadline moves from {from} to {to}, which is earlier");
+            Some(Caution::new(CautionCode::DeadlineEarlier, message))
+        }
+        None if to <= now => {
+            let message = format!("the deadline, {to}, has passed");
+            Some(Caution::new(CautionCode::DeadlinePast, message))
+        }
+        None => None,
+    }
 }
 
 /// Sets the subject of a day. Existing briefs stay until they are generated again.

@@ -29,6 +29,7 @@ pub use self::{
 
 pub(crate) use self::{
     generate::has_readers,
+    generate::new_deadline,
     members::{create_member, has_briefs, rotate_member_key, set_status, update_member},
-    sessions::{is_over, standing},
+    sessions::{counted, is_over, standing},
 };

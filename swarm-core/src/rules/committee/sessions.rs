@@ -112,7 +112,7 @@ pub(crate) fn is_over(made: &Generation, now: Timestamp) -> bool {
 /// Returns the takes that count: the newest take of each member on the session's subject, in the
 /// order of their commits. A change of the subject during the day therefore restarts the session:
 /// takes on the earlier subject do not count.
-pub(super) fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
+pub(crate) fn counted(made: &Generation, takes: &[Arc<CommitteeTake>]) -> Vec<Arc<CommitteeTake>> {
     let mut newest = HashMap::new();
     let about = |take: &&Arc<CommitteeTake>| take.subject_id == made.subject_id;
     for (place, take) in standing(made, takes).iter().filter(about).enumerate() {

@@ -7,7 +7,7 @@ use crate::answers::DayFiling;
 use crate::domain::Day;
 use crate::domain::committee::CommitteeStatus;
 use crate::rules::Resource;
-use crate::rules::committee::CommitteeRefusal;
+use crate::rules::committee::{self as rules, CommitteeRefusal};
 
 impl CommitteeTenant {
     /// Returns who filed on a day, before its deadline too.
@@ -19,7 +19,7 @@ impl CommitteeTenant {
         let generation = day.as_ref().and_then(|day| day.generation.clone());
         let generation = generation.ok_or(CommitteeRefusal::NotFound(Resource::Session))?;
         let takes = self.submissions(date).await?;
-        let counted = takes.get(generation.withdrawn..).unwrap_or_default();
+        let counted = rules::counted(&generation, &takes);
         let filed: BTreeSet<_> = counted.iter().map(|take| take.member_id.clone()).collect();
         let members = self.members().await?;
         let missing = members.iter().filter(|member| {

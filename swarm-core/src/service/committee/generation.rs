@@ -11,6 +11,7 @@ use crate::domain::{
     Actor, Day, Invalid, Regime, Subject, SubjectId, SubjectSnapshot, SubjectSnapshotDraft,
     Timestamp,
 };
+use crate::rules::Caution;
 use crate::rules::committee::{
     self as rules, BriefSource, CommitteeDayChange, KnownDay, MemberSource, NewBriefs,
 };
@@ -83,6 +84,18 @@ impl CommitteeTenant {
             self.commit(change).await
         })
         .await
+    }
+
+    /// Returns what should be heard before [`generate`](Self::generate).
+    ///
+    /// # Errors
+    /// [`CommitteeError::Store`].
+    pub async fn generation_cautions(
+        &self,
+        order: &GenerationOrder,
+    ) -> Result<Vec<Caution>, CommitteeError> {
+        let (now, day) = self.day_to_generate().await?;
+        Ok(Vec::from_iter(rules::new_deadline(&day.record, order.deadline, now)))
     }
 
     async fn commit(

@@ -10,6 +10,7 @@ use swarm_core::domain::committee::{
     StatusOrder, SubjectOrder, SynthesisOrder, WithdrawalOrder,
 };
 use swarm_core::domain::{Actor, Day, Form};
+use swarm_core::rules::CautionCode;
 use swarm_core::wire::Problem::{
     BadConfidence, BadStance, BodyTooLong, BodyTooShort, InvalidKey, InvalidRequest,
     InvalidSubmission, MemberExists, MissingStanceLine, NoBrief, NoSubject, NotActive, NotFound,
@@ -21,7 +22,7 @@ use crate::committee::Failure;
 use crate::metrics::Submitted;
 use crate::request::RequestContext;
 use crate::request::body::MAX_PARSED_INLINE;
-use crate::request::command::Command;
+use crate::request::command::{Command, FormPreview};
 use crate::request::committee_access::CommitteeAccess;
 use crate::request::credential::Access;
 use crate::request::extract::orders;
@@ -162,6 +163,8 @@ pub(super) fn routes() -> Vec<Route> {
                     .below("committee")
                     .flag("subject_id", "subject")
                     .flag("deadline_utc", "deadline")
+                    .asks(CautionCode::EARLY)
+                    .shown_first(FormPreview::Cautioned)
                     .form("Generate the briefs", "The briefs are generated"),
             ),
         post(operator(Role::Operator), "/api/ic/admin/day/withdraw", withdraw)
@@ -319,7 +322,13 @@ pub(crate) async fn generate(
     CommitteeOrder(order): CommitteeOrder<GenerationOrder>,
     by: Actor,
 ) -> Reply {
-    Ok(wire::committee::generated(&request.committee()?.generate(&order, &by).await?).into())
+    let committee = request.committee()?;
+    let cautions = match &request.dry_run {
+        Some(_) => committee.generation_cautions(&order).await?,
+        None => Vec::new(),
+    };
+    let answer = wire::committee::generated(&committee.generate(&order, &by).await?);
+    Ok(Answer::from(answer).with_cautions(cautions))
 }
 
 pub(crate) async fn set_synthesis(

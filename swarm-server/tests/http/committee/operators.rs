@@ -277,6 +277,22 @@ fn invalid_queries_are_refused() {
     }
 }
 
+#[test]
+fn earlier_deadline_is_cautioned_of() {
+    let (fixture, _) = Fixture::with_records();
+    let codes = |deadline: &str| {
+        let order = json!({ "deadline_utc": deadline });
+        let judged = chair(&fixture.client, "/briefs?dry_run=true", &order).expect(201).json();
+        let cautions = judged["cautions"].as_array().unwrap().clone();
+        cautions.iter().map(|it| it["code"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("2000-01-01T00:00:00Z"), ["deadline-earlier"]);
+    let tomorrow = "2099-01-01T00:00:00Z";
+    assert_eq!(codes(tomorrow), [""; 0]);
+    chair(&fixture.client, "/briefs", &json!({ "deadline_utc": tomorrow })).expect(201);
+    assert_eq!(codes("2098-01-01T00:00:00Z"), ["deadline-earlier"]);
+}
+
 /// A generation needs a subject.
 #[test]
 fn generation_without_an_active_subject_is_refused() {

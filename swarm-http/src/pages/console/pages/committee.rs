@@ -76,7 +76,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let briefs = vec![
         subject().with_hint("Empty: that of the day."),
         Field::time("deadline_utc", "Deadline, UTC")
-            .with_hint("Empty: at the hour of the schedule."),
+            .with_hint("Empty: that of the day, or else at the hour of the schedule."),
     ];
     let fold = |page: &mut Page, summary: &str, lead: &str, form: Option<FormView>| {
         page.fold(summary, form.map(|form| form.with_lead(lead)));

@@ -238,7 +238,9 @@ impl Request {
 
     /// Sends it, after what should be heard before.
     fn send(self, operator: &Operator, command: &Command) -> Result<(), CommandError> {
-        if !command.asks.is_empty() {
+        // The console shows these first, too.
+        let is_cautioned = command.preview != Default::default();
+        if is_cautioned || !command.asks.is_empty() {
             let target = match command.target {
                 Some(target) => self.filled(target, &Json::Null, str::to_owned),
                 None => self.first_placed(command),
