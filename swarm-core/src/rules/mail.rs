@@ -95,7 +95,7 @@ fn line(text: &str) -> String {
 /// Returns when the members that have not filed in a session are reminded, so long before its deadline; `None` if nobody
 /// is.
 pub(crate) fn reminder_due(session: &Session, before_millis: i64) -> Option<Timestamp> {
-    let accepts = matches!(session.state, SessionState::Scheduled | SessionState::Collecting);
+    let accepts = session.state < SessionState::Aggregated;
     let deadline = session.window_closes_at.filter(|_| accepts && session.roster.is_some())?;
     Some(deadline.plus_millis(-before_millis))
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::retries::until_committed;
+use super::sessions::BEFORE_RESULT;
 use super::{Commit, CommittedRecord, Error, Round, Tenant};
 use crate::domain::{
     Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, OperatorAct,
-    SessionId, SessionState,
+    SessionId,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
 use crate::store::{
@@ -180,7 +181,7 @@ impl Tenant {
     ) -> Result<Round, Error> {
         let (now, mut round) = (self.store.now().await?, Round::default());
         let mut open = HashSet::new();
-        for state in [SessionState::Scheduled, SessionState::Collecting] {
+        for state in BEFORE_RESULT {
             for session in self.in_state(state).await? {
                 let Some(due) = rules::reminder_due(&session, before_millis) else { continue };
                 if session.window_closes_at.is_none_or(|deadline| now > deadline) {

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::retries::until_committed;
+use super::sessions::BEFORE_RESULT;
 use super::{Error, Round, Tenant, log_rows};
 use crate::answers::WebhookStatus;
 use crate::domain::{
     Actor, Delivery, DeliveryDraft, DeliveryId, DeliveryState, MemberId, Notice, NoticeDraft,
-    NoticeId, OperatorAct, Session, SessionState, Timestamp, ToldClosing, Version, Webhook,
-    WebhookSettings,
+    NoticeId, OperatorAct, Session, Timestamp, ToldClosing, Version, Webhook, WebhookSettings,
 };
 use crate::proof::{hex, log_line, webhook_signature};
 use crate::rules::{
@@ -262,7 +262,7 @@ impl Tenant {
         let leads: Vec<_> = told.filter_map(|webhook| webhook.closing).collect();
         let Some(longest) = leads.iter().copied().max() else { return Ok(Vec::new()) };
         let mut closing = Vec::new();
-        for state in [SessionState::Scheduled, SessionState::Collecting] {
+        for state in BEFORE_RESULT {
             for session in self.in_state(state).await? {
                 let Some(deadline) = session.window_closes_at.filter(|deadline| *deadline >= now)
                 else {
