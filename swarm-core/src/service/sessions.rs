@@ -21,7 +21,7 @@ use crate::store::{
 pub const MAX_ACCEPTING: usize = 100;
 
 /// The states in which a first take counts, while the deadline is ahead.
-const BEFORE_RESULT: [SessionState; 3] =
+pub(super) const BEFORE_RESULT: [SessionState; 3] =
     [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed];
 
 /// Number of summaries read at a time, and altogether, to find all sessions in a state or about a subject.
@@ -460,50 +460,51 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn accepting_sessions(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
-        let newest = self.accepting(None, |session| Reverse(session.id), limit).await?;
+        let newest = self.accepting(None, |_| true, |session| Reverse(session.id), limit).await?;
         self.whole(&newest).await
     }
 
     /// The `limit` of them with the soonest deadlines; those without one come last.
     pub(super) async fn accepting_soonest(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
-        let soonest = self.accepting(None, SessionSummary::by_deadline, limit).await?;
+        let soonest = self.soonest_deadlines(None, |_| true, limit).await?;
         self.whole(&soonest).await
     }
 
     /// Returns summaries of the `limit` sessions with the soonest deadlines, about this subject or about any, the soonest first:
-    /// of those in which a first take would be accepted now and would count.
+    /// of those to `keep` in which a first take would be accepted now and would count. Those without a deadline come last.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn soonest_deadlines(
         &self,
         about: Option<&SubjectId>,
+        keep: impl Fn(&SessionSummary) -> bool,
         limit: usize,
     ) -> Result<Vec<Arc<SessionSummary>>, Error> {
-        let mut soonest = self.accepting(about, SessionSummary::by_deadline, limit).await?;
-        soonest.retain(|session| session.window_closes_at.is_some());
-        Ok(soonest)
+        self.accepting(about, keep, SessionSummary::by_deadline, limit).await
     }
 
-    /// The first `limit` in this order of the sessions in which a first take would be accepted now and would count: not aggregated, and
+    /// The first `limit` in this order of the sessions to `keep` in which a first take would be accepted now and would count: not aggregated, and
     /// not hidden by a newer one of their day and subject.
     async fn accepting<K: Ord>(
         &self,
         about: Option<&SubjectId>,
+        keep: impl Fn(&SessionSummary) -> bool,
         order: impl Fn(&SessionSummary) -> K,
         limit: usize,
     ) -> Result<Vec<Arc<SessionSummary>>, Error> {
         let now = self.store.now().await?;
-        let keep = |session: &SessionSummary| {
-            BEFORE_RESULT.contains(&session.state)
+        let is_candidate = |session: &SessionSummary| {
+            keep(session)
+                && BEFORE_RESULT.contains(&session.state)
                 && rules::takes_may_come(session.window_closes_at, now)
         };
         let mut candidates = match about {
-            Some(subject) => self.listed(SessionList::About(subject.clone()), keep).await?,
+            Some(subject) => self.listed(SessionList::About(subject.clone()), is_candidate).await?,
             None => {
                 let mut all = Vec::new();
                 for state in BEFORE_RESULT {
-                    all.extend(self.listed(SessionList::InState(state), keep).await?);
+                    all.extend(self.listed(SessionList::InState(state), is_candidate).await?);
                 }
                 all
             }

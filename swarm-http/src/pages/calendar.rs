@@ -39,7 +39,9 @@ async fn answer(
     about: Option<&SubjectId>,
 ) -> Result<Answer, Error> {
     let tenant = request.tenant();
-    let sessions = tenant.soonest_deadlines(about, MAX_SESSIONS).await?;
+    let sessions = tenant
+        .soonest_deadlines(about, |session| session.window_closes_at.is_some(), MAX_SESSIONS)
+        .await?;
     let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
     let site = SiteContext::of(request);

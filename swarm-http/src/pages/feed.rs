@@ -157,7 +157,8 @@ fn of_session(
 ) -> Entry {
     let path = links::session(session.id);
     let subject = subjects.name(&session.subject_id);
-    let result = session.figures.as_ref().map(ResultView::headline);
+    let figures = session.figures.as_ref().filter(|_| session.voided.is_none());
+    let result = figures.map(ResultView::headline);
     let result = result.map(|result| format!(": {result}")).unwrap_or_default();
     let title = format!("{subject}, {}{result}", session.date);
     let aggregated = session.figures.as_ref().map(|figures| figures.aggregated_at);

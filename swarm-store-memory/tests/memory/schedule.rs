@@ -117,9 +117,9 @@ async fn sessions_that_accept_takes_are_found_behind_many_that_do_not() {
     let accepting = tenant.accepting_sessions(10).await.unwrap();
     assert_eq!(accepting.iter().map(|it| it.id).collect::<Vec<_>>(), [sooner, later]);
     for about in [None, Some(&subject("lending"))] {
-        let soonest = tenant.soonest_deadlines(about, 10).await.unwrap();
+        let soonest = tenant.soonest_deadlines(about, |_| true, 10).await.unwrap();
         assert_eq!(soonest.iter().map(|it| it.id).collect::<Vec<_>>(), [sooner, later]);
-        let one = tenant.soonest_deadlines(about, 1).await.unwrap();
+        let one = tenant.soonest_deadlines(about, |_| true, 1).await.unwrap();
         assert_eq!(one[0].id, sooner, "{hidden} is hidden");
     }
 }
