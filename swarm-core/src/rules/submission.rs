@@ -126,7 +126,12 @@ impl Draft {
     /// As [`read`](Self::read).
     pub fn of_body(body: Json) -> Result<Self, Invalid> {
         let shape = shape_fault(&body, "memberId");
-        Ok(Self { shape, ..Self::read(body.into_object())? })
+        let mut draft = Self::read(body.into_object())?;
+        if shape.is_some() {
+            // What wraps the fields is told once.
+            draft.submission.unknown_fields.clear();
+        }
+        Ok(Self { shape, ..draft })
     }
 
     /// Reads a submission from JSON as [`of_body`](Self::of_body) does, for a transport that has the bytes.

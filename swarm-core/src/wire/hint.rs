@@ -81,8 +81,7 @@ fn open_hint(open: &[(Day, SubjectId)]) -> String {
     if open.is_empty() {
         return "no session is open now: see /api/swarm/open-sessions".to_owned();
     }
-    let shorten = |subject: &str| subject.chars().take(MAX_QUOTED).collect::<String>();
-    let name = |(date, subject): &(Day, SubjectId)| format!("{date}/{}", shorten(subject.as_str()));
+    let name = |(date, subject): &(Day, SubjectId)| format!("{date}/{subject}");
     let named: Vec<_> = open.iter().take(MAX_SESSIONS_NAMED).map(name).collect();
     let more = match open.len() > MAX_SESSIONS_NAMED {
         true => ", and more: see /api/swarm/open-sessions",

@@ -79,7 +79,7 @@ problems! {
     BadConfidence = 400 "bad-confidence" Committee says "bad confidence", "Send a number from 0 to 1.";
     BodyTooShort = 400 "body-too-short" Committee says "body too short", "Write at least 80 characters.";
     BodyTooLong = 400 "body-too-long" Committee says "body too long", "Write at most 4,000 characters.";
-    MissingStanceLine = 400 "missing-stance-line" Committee says "missing stance line", "End the body with the line STANCE: <stance> | CONFIDENCE: <0-1>.";
+    MissingStanceLine = 400 "missing-stance-line" Committee says "missing stance line", "End the body with the line of its stance and its confidence, exactly as the brief shows it.";
     MissingBearer = 401 "missing-bearer" Everyone says "missing bearer token", "Send Authorization: Bearer <token>.";
     UnknownToken = 401 "unknown-token" Everyone says "unknown member token", "Send the token of an active member. An operator can replace a lost token.";
     ClaimRefused = 401 "claim-refused" Everyone says "token claim refused", "Ask for a new challenge, sign it exactly as it came, and claim within its time; before that, wait until the application is approved.";

@@ -191,7 +191,9 @@ impl RequestContext {
             },
             _ => return None,
         };
-        let is_wrapped = *invalid == Invalid::missing(invalid.field) && inner.has(invalid.field);
+        let mut inner = inner.members();
+        let has_field = inner.any(|(key, value)| key == invalid.field && *value != Json::Null);
+        let is_wrapped = *invalid == Invalid::missing(invalid.field) && has_field;
         shape_fault(&body, invalid.field).filter(|_| is_wrapped)
     }
 }
