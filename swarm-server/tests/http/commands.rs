@@ -248,7 +248,7 @@ fn own_takes_are_listed() {
     };
     assert_eq!(rows("takes"), ["2\t", "1\t"]);
     assert_eq!(rows("takes --limit 1"), ["2\t"]);
-    assert!(user.member("takes --limit 1").err.contains("there are older ones"));
+    assert!(user.member("takes --limit 1").err.contains("older ones than these 1"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `swarm export`: writes all that a service shows the public into a folder, as files of a line for each record, with a
 //! manifest.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use swarm_core::domain::RunningDigest;
 use swarm_core::json::{self, Json, Object};
 
 use crate::arguments::ExportOptions;
-use crate::command::{Progress, note, now, shown};
+use crate::command::{Progress, note, now, shown, text_of};
 use crate::failure::CommandError;
 
 /// A list of the service, and the file of its records.
@@ -91,7 +92,11 @@ const LISTS: [List; 7] = [
         path: "/api/ic/sessions?limit=500",
         field: "sessions",
         position: Some(("before", "nextBefore")),
-        part: None,
+        part: Some(Part {
+            file: "committee-days.ndjson",
+            path: |day| format!("/api/ic/sessions/{day}"),
+            field: None,
+        }),
     },
 ];
 
@@ -145,10 +150,16 @@ struct Export<'a> {
 impl Export<'_> {
     /// Writes the files, and the manifest last.
     fn write(&self) -> Result<(), CommandError> {
-        let mut files = Vec::new();
+        let (mut files, mut authors) = (Vec::new(), BTreeSet::new());
         for list in &LISTS {
             let mut file = RecordFile::new(self.folder, list.file)?;
-            let ids = self.write_list(list, &mut file)?;
+            let ids = self.write_list(list, &mut file, &mut authors)?;
+            if list.field == "members" {
+                // The list has those that are active.
+                for author in std::mem::take(&mut authors) {
+                    file.write(&self.get(&format!("/api/swarm/members/{}", encoded(&author)))?)?;
+                }
+            }
             files.push(file.end()?);
             if let Some(part) = &list.part {
                 files.push(self.write_parts(part, &ids)?);
@@ -177,8 +188,14 @@ impl Export<'_> {
         }
     }
 
-    /// Writes the records of a list. Returns their ids, if something is read of each.
-    fn write_list(&self, list: &List, file: &mut RecordFile) -> Result<Vec<String>, CommandError> {
+    /// Writes the records of a list. Returns their ids, if something is read of each. Of takes, `authors` gets the members; of members,
+    /// it loses those that are listed.
+    fn write_list(
+        &self,
+        list: &List,
+        file: &mut RecordFile,
+        authors: &mut BTreeSet<String>,
+    ) -> Result<Vec<String>, CommandError> {
         let (mut at, mut ids) = (String::new(), Vec::new());
         for _ in 0..MAX_PAGES {
             let mut answer = self.get(&format!("{}{at}", list.path))?.into_object();
@@ -186,6 +203,11 @@ impl Export<'_> {
             let page = records(&mut answer, list.path, list.field)?;
             for record in &page {
                 file.write(record)?;
+                match list.field {
+                    "takes" => authors.extend(Some(text_of(record, "memberId"))),
+                    "members" => drop(authors.remove(&text_of(record, "id"))),
+                    _ => {}
+                }
                 ids.extend(list.part.as_ref().and_then(|_| id_of(record)));
             }
             match next {
@@ -226,10 +248,12 @@ fn records(answer: &mut Object, path: &str, field: &str) -> Result<Vec<Json>, Co
     }
 }
 
-/// The id of a record, as text.
+/// The id of a record, or the day of one of the committee, as text.
 fn id_of(record: &Json) -> Option<String> {
     let Json::Object(fields) = record else { return None };
-    match fields.members().find(|(name, _)| *name == "id")?.1 {
+    let is_id = |name: &str| fields.members().any(|(known, _)| known == name);
+    let id = if is_id("id") { "id" } else { "date" };
+    match fields.members().find(|(name, _)| *name == id)?.1 {
         Json::Text(id) => Some(id.clone()),
         id => Some(json::write(id)),
     }

@@ -256,6 +256,12 @@ fn memo(
     let id = client.publish_memo(&token, title, &body, subject.as_ref(), session)?;
     let answer = Json::from([("memoId", Json::from(id.0 as f64))]);
     output.answer(&answer, |_| Ok(console::print(&id.0.to_string())?))?;
-    note(&format!("published: {}/swarm/memos/{}", client.service(), id.0));
+    let address = format!("{}/swarm/memos/{}", client.service(), id.0);
+    match client.get(&format!("/api/swarm/memos/{}", id.0)) {
+        Err(Error::Refused(refused)) if refused.status == 404 => {
+            note(&format!("kept until the session is opened, then at {address}"));
+        }
+        _ => note(&format!("published: {address}")),
+    }
     Ok(())
 }

@@ -194,6 +194,12 @@ impl Profile {
         claim: impl FnOnce() -> Result<String, CommandError>,
     ) -> Result<PathBuf, CommandError> {
         let path = self.token_path();
+        if path.exists() {
+            return Err(CommandError::Refused(format!(
+                "{}: there is one already; if an operator reset the claim, remove it first",
+                path.display()
+            )));
+        }
         let mut file = create_private(&path)?;
         let written = claim().and_then(|token| {
             note(&format!("writing the token to {} (mode 0600)", path.display()));
