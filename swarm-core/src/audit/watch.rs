@@ -264,7 +264,8 @@ impl Watch {
             );
             self.found.remarks.push(Remark { is_notable: true, text });
         }
-        let dated = at.zip(self.looked_at.filter(|_| is_new));
+        // One that an accepted store has in another form is told as that.
+        let dated = at.zip(self.looked_at.filter(|_| seq.0 > self.seen));
         if let Some((at, looked_at)) = dated.filter(|(at, looked_at)| is_before(*at, *looked_at)) {
             self.found.faults.push(format!(
                 "entry {seq} is dated {at}, and a look at {looked_at}, by this watcher's clock, did not have it"
