@@ -147,12 +147,10 @@ impl ChangedSession<'_> {
             |state| before.is_some_and(|before| before < state) && self.after.state == state;
         if enters(SessionState::Aggregated) {
             cautions.extend(self.of_aggregation());
-        } else if self.before.is_some_and(Session::is_sealed) {
-            // What is closed at its deadline is opened next.
-            let is_over = self.after.window_closes_at.is_some_and(|at| at <= self.now);
-            if !self.after.is_sealed() || enters(SessionState::WindowClosed) && is_over {
-                cautions.extend(self.opens_sealed());
-            }
+        } else if self.before.is_some_and(Session::is_sealed)
+            && (!self.after.is_sealed() || self.ends_window())
+        {
+            cautions.extend(self.opens_sealed());
         }
         let ends = enters(SessionState::WindowClosed) && self.may_be_filed();
         if ends || enters(SessionState::Aggregated) {
@@ -168,6 +166,15 @@ impl ChangedSession<'_> {
             cautions.push(Caution::irreversible("the roster cannot be set again"));
         }
         cautions
+    }
+
+    /// Whether the session gets a deadline that is over, and is closed: what is sealed is opened next.
+    fn ends_window(&self) -> bool {
+        let before = self.before.and_then(|before| before.window_closes_at);
+        let is_over = self.after.window_closes_at.is_some_and(|at| at <= self.now);
+        self.after.state == SessionState::WindowClosed
+            && self.after.window_closes_at != before
+            && is_over
     }
 
     /// Whether takes may still come in the session as it was.

@@ -25,9 +25,10 @@ use super::{links, ranking, stage_text};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// Maximum number of open sessions, of others, of subjects, and of takes.
+/// Maximum number of open sessions, of others, of sessions that are read in each state, of subjects, and of takes.
 const MAX_OPEN: usize = 4;
 const MAX_PENDING: usize = 6;
+const MAX_LISTED: usize = 6;
 const MAX_SUBJECTS: usize = 6;
 const MAX_TAKES: usize = 4;
 
@@ -125,20 +126,34 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 impl Records {
     async fn read(request: &RequestContext, times: TimeFormatter) -> Result<Self, Error> {
         let tenant = request.tenant();
-        let most = request.portion.of(MAX_OPEN);
-        let is_valid = |session: &SessionSummary| session.voided.is_none();
-        let mut accepting = tenant.soonest_deadlines(None, is_valid, most + 1).await?;
-        let more_open = accepting.len() > most;
-        accepting.truncate(most);
-        let awaits = |session: &SessionSummary| {
-            // A voided one has no result to wait for.
-            is_valid(session) && stage_text::stage_of(session, times) == Stage::AwaitingResult
-        };
-        let mut pending = Vec::new();
+        let (mut open, mut pending) = (Vec::new(), Vec::new());
         for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed]
         {
             let list = SessionList::InState(state);
-            pending.extend(tenant.summaries_where(list, None, MAX_PENDING, awaits).await?.sessions);
+            for session in tenant.summaries(list, None, MAX_LISTED).await?.sessions {
+                match stage_text::stage_of(&session, times) {
+                    // It has no result to wait for.
+                    _ if session.voided.is_some() => {}
+                    Stage::Scheduled | Stage::Open | Stage::Closing => open.push(session),
+                    Stage::AwaitingResult => pending.push(session),
+                    Stage::Aggregated | Stage::Published => {}
+                }
+            }
+        }
+        // First what closes first; what has no deadline last.
+        open.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
+        let most = request.portion.of(MAX_OPEN);
+        let (mut accepting, mut more_open) = (Vec::new(), false);
+        for session in open {
+            let (date, subject) = (session.date, &session.subject_id);
+            // Nobody can file in the others.
+            if tenant.is_newest_of_its_day(session.id, date, subject).await? {
+                more_open = accepting.len() == most;
+                if more_open {
+                    break;
+                }
+                accepting.push(session);
+            }
         }
         pending.sort_by_key(|session| std::cmp::Reverse(session.id));
         pending.truncate(request.portion.of(MAX_PENDING));

@@ -449,4 +449,7 @@ fn opening_of_sealed_takes_is_cautioned_of() {
     assert_eq!(found[0].message, "the takes of 2 members are opened");
     assert_eq!(cautions(&opened, &[]), [], "nobody filed");
     assert_eq!(cautions(&closed, &["ada"]), [], "closed before its deadline");
+    let ended = Session { window_closes_at: Some(now().plus_millis(-1)), ..closed };
+    let found = cautions(&ended, &["ada"]);
+    assert_eq!(found.last().map(|it| it.code), Some(CautionCode::OpensSealed), "ended");
 }
