@@ -32,7 +32,7 @@ pub(crate) trait Change: Send {
     /// Makes the change, completely or not at all.
     fn make(&mut self, db: &Connection) -> Outcome<()>;
 
-    /// Whether it was made, and what it replaced or removed must not stay in the -wal file.
+    /// Returns whether the change was made and erased data: no older version of the data may stay in the -wal file.
     fn erases(&self) -> bool {
         false
     }

@@ -264,7 +264,7 @@ impl Watch {
             );
             self.found.remarks.push(Remark { is_notable: true, text });
         }
-        // One that an accepted store has in another form is told as that.
+        // An entry that an accepted store changed keeps its old date. `followed` reports the change.
         let dated = at.zip(self.looked_at.filter(|_| seq.0 > self.seen));
         if let Some((at, looked_at)) = dated.filter(|(at, looked_at)| is_before(*at, *looked_at)) {
             self.found.faults.push(format!(

@@ -55,8 +55,8 @@ pub struct SessionSummary {
 }
 
 impl SessionSummary {
-    /// The order by deadline, the soonest first; those without one come last.
-    pub(crate) fn by_deadline(&self) -> (bool, Option<Timestamp>, SessionId) {
+    /// Returns the key that sorts sessions by their deadline, the soonest first; sessions without a deadline come last.
+    pub fn by_deadline(&self) -> (bool, Option<Timestamp>, SessionId) {
         (self.window_closes_at.is_none(), self.window_closes_at, self.id)
     }
 

@@ -168,7 +168,7 @@ impl ChangedSession<'_> {
         cautions
     }
 
-    /// Whether the session gets a deadline that is over, and is closed: what is sealed is opened next.
+    /// Returns whether the change closes the session with a new deadline that has passed. The server opens its sealed takes next.
     fn ends_window(&self) -> bool {
         let before = self.before.and_then(|before| before.window_closes_at);
         let is_over = self.after.window_closes_at.is_some_and(|at| at <= self.now);

@@ -128,7 +128,7 @@ impl Draft {
         let shape = shape_fault(&body, "memberId");
         let mut draft = Self::read(body.into_object())?;
         if shape.is_some() {
-            // What wraps the fields is told once.
+            // The finding names the field that wraps the take, so a warning about it would repeat it.
             draft.submission.unknown_fields.clear();
         }
         Ok(Self { shape, ..draft })

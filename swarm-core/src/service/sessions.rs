@@ -970,7 +970,8 @@ impl Tenant {
     }
 }
 
-/// The same, with the last one repeated up to a power of two: a store on a server compiles reads of each length.
+/// Repeats the last item until the number of items is a power of two. A store on a server compiles a read for each number of
+/// queries.
 fn filled<T: Clone>(mut items: Vec<T>) -> Vec<T> {
     let length = items.len().next_power_of_two();
     let last = items.last().cloned();

@@ -141,7 +141,7 @@ impl Records {
             }
         }
         // First what closes first; what has no deadline last.
-        open.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
+        open.sort_by_key(|it| it.by_deadline());
         let most = request.portion.of(MAX_OPEN);
         let (mut accepting, mut more_open) = (Vec::new(), false);
         for session in open {

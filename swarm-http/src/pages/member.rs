@@ -207,7 +207,7 @@ async fn owes(
             false => owed.push(session),
         }
     }
-    owed.sort_by_key(|it| (it.window_closes_at.is_none(), it.window_closes_at, it.id));
+    owed.sort_by_key(|it| it.by_deadline());
     Ok((owed, filed))
 }
 
