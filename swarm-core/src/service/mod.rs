@@ -64,8 +64,9 @@ pub use members::{ApplicationPage, IssuedChallenge};
 pub use observer::{Commit, CommitTask, CommittedRecord, Observer};
 pub use outbox::{Mailer, OutboxPage, Reminded};
 pub use overview::{
-    Board, ComparedMember, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, MemberComparison,
-    News, OutcomeNews, Overview, ResultPoint, SubjectNews, SubjectTrend,
+    Board, ComparedMember, MAX_BOARD, MAX_COMPARED, MAX_ENTRIES, MAX_RESULTS, MAX_UNFINISHED,
+    MemberComparison, News, OutcomeNews, Overview, ResultPoint, SubjectNews, SubjectTrend,
+    Unfinished,
 };
 pub use policy::{Policy, PolicyQuestion};
 pub use round::Round;

@@ -193,7 +193,7 @@ impl Tenant {
                 }
                 // Takes go to the newest session of a day and subject: nobody can file in this one.
                 let (date, subject) = (session.date, &session.subject_id);
-                if !self.is_newest_of_its_day(session.id, date, subject).await? {
+                if self.newest_of_day(date, subject).await? != Some(session.id) {
                     continue;
                 }
                 open.insert(session.id);

@@ -11,8 +11,10 @@ use crate::domain::{
 use crate::rules::{self, Refusal, Resource, ScheduledWindow, Steps};
 use crate::store::{Collection, DocumentQuery, MemberQuery, Records, SessionQuery};
 
-/// The most sessions of one state, the newest first, among which a round looks for those whose next state is due.
-const MAX_SESSIONS: usize = 1_000;
+/// The most sessions of one state, the newest first, among which a round looks for those that are due, and how many of them are read
+/// at a time.
+const MAX_IN_STATE: usize = 10_000;
+const SESSIONS_AT_ONCE: usize = 1_000;
 
 /// How many claims of windows are read at a time.
 const PAGE: usize = 1_000;
@@ -240,10 +242,20 @@ impl Tenant {
         Ok(())
     }
 
+    /// The newest sessions in a state, up to [`MAX_IN_STATE`], by id in descending order.
     pub(super) async fn in_state(&self, state: SessionState) -> Result<Vec<Arc<Session>>, Error> {
-        let (state, limit, without_snapshots) = (Some(state), MAX_SESSIONS, true);
-        let query = SessionQuery { state, limit, without_snapshots, ..SessionQuery::default() };
-        Ok(self.store.sessions(&query).await?)
+        let (state, limit, without_snapshots) = (Some(state), SESSIONS_AT_ONCE, true);
+        let mut query = SessionQuery { state, limit, without_snapshots, ..SessionQuery::default() };
+        let mut all = Vec::new();
+        loop {
+            let page = self.store.sessions(&query).await?;
+            let is_last = page.len() < limit;
+            all.extend(page);
+            query.before = all.last().map(|session| session.id);
+            if is_last || all.len() >= MAX_IN_STATE {
+                return Ok(all);
+            }
+        }
     }
 
     /// Returns what the server does with a session once its window has closed.

@@ -1,7 +1,7 @@
 //! Convening, reading and changing sessions, and the background work on them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::retries::until_committed;
@@ -460,71 +460,67 @@ impl Tenant {
     /// # Errors
     /// [`Error::Store`].
     pub async fn accepting_sessions(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
-        let newest = self.accepting(None, |_| true, |session| Reverse(session.id), limit).await?;
-        self.whole(&newest).await
+        self.accepting(|session| Reverse(session.id), limit).await
     }
 
     /// The `limit` of them with the soonest deadlines; those without one come last.
     pub(super) async fn accepting_soonest(&self, limit: usize) -> Result<Vec<Arc<Session>>, Error> {
-        let soonest = self.soonest_deadlines(None, |_| true, limit).await?;
-        self.whole(&soonest).await
+        self.accepting(SessionSummary::by_deadline, limit).await
     }
 
-    /// Returns summaries of the `limit` sessions with the soonest deadlines, about this subject or about any, the soonest first:
-    /// of those to `keep` in which a first take would be accepted now and would count. Those without a deadline come last.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub async fn soonest_deadlines(
-        &self,
-        about: Option<&SubjectId>,
-        keep: impl Fn(&SessionSummary) -> bool,
-        limit: usize,
-    ) -> Result<Vec<Arc<SessionSummary>>, Error> {
-        self.accepting(about, keep, SessionSummary::by_deadline, limit).await
-    }
-
-    /// The first `limit` in this order of the sessions to `keep` in which a first take would be accepted now and would count: not aggregated, and
-    /// not hidden by a newer one of their day and subject.
+    /// The first `limit` in this order of the sessions in which a first take would be accepted now and would count: not aggregated, and not
+    /// hidden by a newer one of their day and subject.
     async fn accepting<K: Ord>(
         &self,
-        about: Option<&SubjectId>,
-        keep: impl Fn(&SessionSummary) -> bool,
         order: impl Fn(&SessionSummary) -> K,
         limit: usize,
-    ) -> Result<Vec<Arc<SessionSummary>>, Error> {
+    ) -> Result<Vec<Arc<Session>>, Error> {
         let now = self.store.now().await?;
-        let is_candidate = |session: &SessionSummary| {
-            keep(session)
-                && BEFORE_RESULT.contains(&session.state)
-                && rules::takes_may_come(session.window_closes_at, now)
-        };
-        let mut candidates = match about {
-            Some(subject) => self.listed(SessionList::About(subject.clone()), is_candidate).await?,
-            None => {
-                let mut all = Vec::new();
-                for state in BEFORE_RESULT {
-                    all.extend(self.listed(SessionList::InState(state), is_candidate).await?);
-                }
-                all
-            }
-        };
+        let mut candidates = Vec::new();
+        for state in BEFORE_RESULT {
+            let accepts =
+                |session: &SessionSummary| rules::takes_may_come(session.window_closes_at, now);
+            candidates.extend(self.listed(SessionList::InState(state), accepts).await?);
+        }
         candidates.sort_by_key(|session| order(session));
         // One that advances meanwhile is in two lists.
         let mut seen = HashSet::new();
         candidates.retain(|session| seen.insert(session.id));
-        let mut accepting = Vec::new();
-        for some in candidates.chunks(READ_AT_ONCE) {
-            let occasions = some.iter().map(|it| (it.date, it.subject_id.clone())).collect();
-            let newest = self.store.newest_of_days(&filled(occasions)).await?;
-            let newest = some.iter().zip(newest).filter(|(it, newest)| *newest == Some(it.id));
-            accepting.extend(newest.map(|(session, _)| Arc::clone(session)));
-            if accepting.len() >= limit {
+        let newest = self.newest_of_their_days(candidates, limit).await?;
+        self.whole(&newest).await
+    }
+
+    /// Returns the first `limit` of these sessions that are the [newest of their day](Self::newest_of_day) and subject.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn newest_of_their_days(
+        &self,
+        mut sessions: Vec<Arc<SessionSummary>>,
+        limit: usize,
+    ) -> Result<Vec<Arc<SessionSummary>>, Error> {
+        let mut highest = HashMap::new();
+        for session in &sessions {
+            let id =
+                highest.entry((session.date, session.subject_id.clone())).or_insert(session.id);
+            *id = session.id.max(*id);
+        }
+        let is_highest = |it: &SessionSummary| {
+            highest.get(&(it.date, it.subject_id.clone())).is_some_and(|id| *id == it.id)
+        };
+        sessions.retain(|session| is_highest(session));
+        let mut newest = Vec::new();
+        for some in sessions.chunks(READ_AT_ONCE) {
+            let days = some.iter().map(|it| (it.date, it.subject_id.clone())).collect();
+            let ids = self.store.newest_of_days(&filled(days)).await?;
+            let found = some.iter().zip(ids).filter(|(it, newest)| *newest == Some(it.id));
+            newest.extend(found.map(|(session, _)| Arc::clone(session)));
+            if newest.len() >= limit {
                 break;
             }
         }
-        accepting.truncate(limit);
-        Ok(accepting)
+        newest.truncate(limit);
+        Ok(newest)
     }
 
     /// The sessions of these summaries, in their order, without those that were withdrawn meanwhile.
@@ -571,18 +567,17 @@ impl Tenant {
         Ok(false)
     }
 
-    /// Returns whether a session with this day and subject is the newest of them. Only the newest accepts takes.
+    /// Returns the newest session of a day and subject, which is the only one of them that accepts takes.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub async fn is_newest_of_its_day(
+    pub async fn newest_of_day(
         &self,
-        session: SessionId,
         date: Day,
         subject: &SubjectId,
-    ) -> Result<bool, Error> {
-        let newest = self.newest_on(date, subject).await?;
-        Ok(newest.is_some_and(|newest| newest.id == session))
+    ) -> Result<Option<SessionId>, Error> {
+        let newest = self.store.newest_of_days(&[(date, subject.clone())]).await?;
+        Ok(newest.into_iter().next().flatten())
     }
 }
 

@@ -39,9 +39,12 @@ async fn answer(
     about: Option<&SubjectId>,
 ) -> Result<Answer, Error> {
     let tenant = request.tenant();
-    let sessions = tenant
-        .soonest_deadlines(about, |session| session.window_closes_at.is_some(), MAX_SESSIONS)
-        .await?;
+    let has_event = |session: &SessionSummary| {
+        session.window_closes_at.is_some() && about.is_none_or(|about| session.subject_id == *about)
+    };
+    let mut overview = request.served.overview().await;
+    let sessions = overview.open_sessions(tenant, has_event, MAX_SESSIONS).await?;
+    drop(overview);
     let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
     let site = SiteContext::of(request);

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use askama::Template;
 use futures_util::future::try_join_all;
 use http::StatusCode;
-use swarm_core::domain::{Seq, SessionState, SessionSummary};
+use swarm_core::domain::{Seq, SessionSummary};
 use swarm_core::rules::{self, MIN_SCORED, PublicTake, ScoreFilter, Stage};
 use swarm_core::service::Board;
-use swarm_core::store::SessionList;
 use swarm_core::{Error, MemberId, Session};
 
 use super::about::{self, Step};
@@ -25,10 +24,9 @@ use super::{links, ranking, stage_text};
 use crate::request::RequestContext;
 use crate::response::Reply;
 
-/// Maximum number of open sessions, of others, of sessions that are read in each state, of subjects, and of takes.
+/// Maximum number of open sessions, of those that await their result, of subjects, and of takes.
 const MAX_OPEN: usize = 4;
 const MAX_PENDING: usize = 6;
-const MAX_LISTED: usize = 6;
 const MAX_SUBJECTS: usize = 6;
 const MAX_TAKES: usize = 4;
 
@@ -126,42 +124,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 impl Records {
     async fn read(request: &RequestContext, times: TimeFormatter) -> Result<Self, Error> {
         let tenant = request.tenant();
-        let (mut open, mut pending) = (Vec::new(), Vec::new());
-        for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed]
-        {
-            let list = SessionList::InState(state);
-            for session in tenant.summaries(list, None, MAX_LISTED).await?.sessions {
-                match stage_text::stage_of(&session, times) {
-                    // It has no result to wait for.
-                    _ if session.voided.is_some() => {}
-                    Stage::Scheduled | Stage::Open | Stage::Closing => open.push(session),
-                    Stage::AwaitingResult => pending.push(session),
-                    Stage::Aggregated | Stage::Published => {}
-                }
-            }
-        }
-        // First what closes first; what has no deadline last.
-        open.sort_by_key(|it| it.by_deadline());
-        let most = request.portion.of(MAX_OPEN);
-        let (mut accepting, mut more_open) = (Vec::new(), false);
-        for session in open {
-            let (date, subject) = (session.date, &session.subject_id);
-            // Nobody can file in the others.
-            if tenant.is_newest_of_its_day(session.id, date, subject).await? {
-                more_open = accepting.len() == most;
-                if more_open {
-                    break;
-                }
-                accepting.push(session);
-            }
-        }
-        pending.sort_by_key(|session| std::cmp::Reverse(session.id));
-        pending.truncate(request.portion.of(MAX_PENDING));
-        let with_takes = accepting.iter().map(|session| tenant.session(session.id));
-        let open = try_join_all(with_takes).await?;
-        let takes = tenant.newest_takes(None, request.portion.of(MAX_TAKES), |_| true).await?.takes;
         let mut overview = request.served.overview().await;
         let board = overview.board(tenant).await?;
+        let unfinished = overview.unfinished(tenant).await?;
         let end = tenant.log_size().await?;
         let mut spans = Vec::new();
         for (word, days) in [("day", 1), ("week", 7)] {
@@ -170,6 +135,21 @@ impl Records {
                 spans.push((word, after));
             }
         }
+        let most = request.portion.of(MAX_OPEN);
+        let mut open = overview.open_sessions(tenant, |_| true, most.saturating_add(1)).await?;
+        drop(overview);
+        let more_open = open.len() > most;
+        open.truncate(most);
+        let awaits = |it: &&Arc<SessionSummary>| {
+            // A voided one has no result to wait for.
+            it.voided.is_none() && stage_text::stage_of(it, times) == Stage::AwaitingResult
+        };
+        let mut pending: Vec<_> = unfinished.values().filter(awaits).cloned().collect();
+        pending.sort_by_key(|session| std::cmp::Reverse(session.id));
+        pending.truncate(request.portion.of(MAX_PENDING));
+        let with_takes = open.iter().map(|session| tenant.session(session.id));
+        let open = try_join_all(with_takes).await?;
+        let takes = tenant.newest_takes(None, request.portion.of(MAX_TAKES), |_| true).await?.takes;
         let named = request.portion.of(MAX_NAMED);
         Ok(Self { open, more_open, pending, board, takes, news: NewsLinks { spans, end }, named })
     }

@@ -1,18 +1,16 @@
 //! `/swarm/members/<id>`: a member, its stances on each subject over time, how it compares with the others,
 //! its takes and memos.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{MemberState, SessionState, SessionSummary, SubjectId};
+use swarm_core::domain::{MemberState, SessionSummary, SubjectId};
 use swarm_core::rules::{
     Counting, MemberFigures, RankedPosition, ScoreFilter, member_figures, stance_changes,
 };
 use swarm_core::service::{ComparedMember, TakeInSession};
-use swarm_core::store::SessionList;
-use swarm_core::{Error, Member, Refusal, SessionId, Take, Tenant};
+use swarm_core::{Error, Member, Refusal, SessionId, Take};
 
 use super::charts::{Point, StanceAxis, member_line};
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -128,7 +126,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
     let comparison = request.served.overview().await.comparison(tenant).await?;
     let owes = match member.state.is_active() && before.is_none() {
-        true => Some(owes(tenant, &member, times).await?),
+        true => Some(owes(&request, &member).await?),
         false => None,
     };
     let takes = open(&found.takes);
@@ -185,12 +183,16 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 /// The open sessions that expect the member and in which it has not filed, the soonest deadline first; and the number of
 /// those in which it has. Sessions for practice expect nobody.
 async fn owes(
-    tenant: &Tenant,
+    request: &RequestContext,
     member: &Member,
-    times: TimeFormatter,
 ) -> Result<(Vec<Arc<SessionSummary>>, usize), Error> {
+    let tenant = request.tenant();
     let (mut owed, mut filed) = (Vec::new(), 0);
-    for session in open_with_roster(tenant, times).await? {
+    let mut overview = request.served.overview().await;
+    let expecting = |session: &SessionSummary| session.counts() && session.has_roster;
+    let open = overview.open_sessions(tenant, expecting, MAX_OWED).await?;
+    drop(overview);
+    for session in open {
         let expects = match tenant.session_record(session.id).await {
             Ok(session) => session.expects(&member.id),
             // It was withdrawn meanwhile.
@@ -207,29 +209,7 @@ async fn owes(
             false => owed.push(session),
         }
     }
-    owed.sort_by_key(|it| it.by_deadline());
     Ok((owed, filed))
-}
-
-/// The newest open sessions that count and have a roster. Of those of a day and subject only the newest one accepts takes.
-async fn open_with_roster(
-    tenant: &Tenant,
-    times: TimeFormatter,
-) -> Result<Vec<Arc<SessionSummary>>, Error> {
-    let mut open: Vec<Arc<SessionSummary>> = Vec::new();
-    for state in [SessionState::Scheduled, SessionState::Collecting, SessionState::WindowClosed] {
-        let list = SessionList::InState(state);
-        let found = tenant.summaries(list, None, MAX_OWED).await?.sessions;
-        let is_open = |it: &Arc<SessionSummary>| {
-            it.counts() && it.has_roster && stage_text::stage_of(it, times).takes_count()
-        };
-        open.extend(found.into_iter().filter(is_open));
-    }
-    open.sort_by_key(|session| std::cmp::Reverse(session.id));
-    let mut days = HashSet::new();
-    open.retain(|session| days.insert((session.date, session.subject_id.clone())));
-    open.truncate(MAX_OWED);
-    Ok(open)
 }
 
 impl Owed {

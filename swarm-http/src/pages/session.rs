@@ -67,6 +67,8 @@ struct SessionPage {
     opened: Option<Markup>,
     /// Whether a take filed now would count.
     open: bool,
+    /// The newer session of the day and subject that takes go to.
+    hidden_by: Option<SessionId>,
     aggregated: bool,
     /// Figures of the program around the service.
     own: Vec<OwnFigure>,
@@ -198,6 +200,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let title = format!("{part}: {here}");
     let summary = session.summary();
     let stage = stage_text::stage_of(&summary, times);
+    let hidden_by = match stage.takes_count() {
+        true => tenant.newest_of_day(session.date, &session.subject_id).await?,
+        false => None,
+    };
+    let hidden_by = hidden_by.filter(|newest| *newest != session.id);
     let [earlier, next_of_subject] = tenant.neighbours(session.id, &session.subject_id).await?;
     let neighbour =
         |session: Arc<SessionSummary>| (links::session(session.id), times.day(session.date));
@@ -209,7 +216,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         is_open: matches!(stage, Stage::Scheduled | Stage::Open),
         opened: session.opened_at.map(|opened| times.time(opened)),
         no_result: no_result(&session, times),
-        open: stage.takes_count(),
+        open: stage.takes_count() && hidden_by.is_none(),
+        hidden_by,
         aggregated: snapshot.is_some(),
         own: own.into_iter().take(OwnFigure::MAX).collect(),
         sealed: session.is_sealed(),

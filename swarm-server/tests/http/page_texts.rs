@@ -500,6 +500,42 @@ fn calendars_have_the_sessions_that_accept_takes() {
             assert_eq!(has, [2, 3].contains(&session), "{path}: session {session}: {text}");
         }
     }
+    for session in 1..=5 {
+        let page = html(client, &format!("/swarm/sessions/{session}"));
+        let says_so = page.contains("Takes go to <a href=\"/swarm/sessions/2\">session 2</a>");
+        assert_eq!(says_so, session == 1, "session {session}");
+    }
+}
+
+/// Also where many newer sessions are open, and once the deadline has moved.
+#[test]
+fn home_and_members_pages_show_the_soonest_deadlines() {
+    let fixture = Fixture::start();
+    let (client, ada) = (&fixture.client, fixture.author());
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    for nth in 0..25 {
+        let date = format!("2027-01-{:02}", nth + 1);
+        let closes = format!("2030-01-{:02}T00:00:00.000Z", nth + 1);
+        let session = json!({
+            "date": date, "subjectId": "aurora", "windowClosesAt": closes,
+            "roster": [{ "memberId": ada.id.as_str() }],
+        });
+        client.operate("/sessions", &session).expect(201);
+    }
+    let first_link = |path: &str| {
+        let page = html(client, path);
+        let open = page.split("<main").nth(1).unwrap();
+        let id = open.split("href=\"/swarm/sessions/").nth(1).unwrap();
+        id.split('"').next().unwrap().to_owned()
+    };
+    let member = format!("/swarm/members/{}", ada.id);
+    for path in ["/", &member] {
+        assert_eq!(first_link(path), "1", "{path}");
+    }
+    amend(client, 1, &json!({ "windowClosesAt": "2031-01-01T00:00:00.000Z" }));
+    for path in ["/", &member] {
+        assert_eq!(first_link(path), "2", "{path}");
+    }
 }
 
 #[test]

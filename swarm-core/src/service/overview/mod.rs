@@ -6,25 +6,28 @@
 //! before, and again the records that these are about. Nothing is stored. A log that does not continue, or that went on
 //! by more entries than are kept, is read anew.
 //!
-//! Everything here is bounded: the newest [`MAX_ENTRIES`] entries, [`MAX_BOARD`] subjects, [`MAX_COMPARED`] members, and
-//! the newest [`MAX_RESULTS`] results.
+//! Everything here is bounded: the newest [`MAX_ENTRIES`] entries, [`MAX_BOARD`] subjects, [`MAX_COMPARED`] members, the newest
+//! [`MAX_RESULTS`] results, and the newest [`MAX_UNFINISHED`] sessions without one.
 
 mod board;
 mod comparison;
 mod news;
 mod recent;
+mod unfinished;
 
 use std::sync::Arc;
 
 use super::log_cursor::LogCursor;
 use super::{Error, Tenant};
-use crate::domain::{LogRow, Seq, SubjectId, Timestamp};
+use crate::domain::{LogRow, Seq, SessionSummary, SubjectId, Timestamp};
+use crate::rules::takes_may_come;
 use crate::store::LogPosition;
 
 pub use board::{Board, MAX_BOARD, ResultPoint, SubjectTrend};
 pub use comparison::{ComparedMember, MAX_COMPARED, MAX_RESULTS, MemberComparison};
 pub use news::{News, OutcomeNews, SubjectNews};
 pub use recent::MAX_ENTRIES;
+pub use unfinished::{MAX_UNFINISHED, Unfinished};
 
 use comparison::Comparing;
 use recent::{Changes, Recent};
@@ -39,6 +42,7 @@ pub struct Overview {
     read_to: Option<LogCursor>,
     recent: Recent,
     board: Arc<Board>,
+    unfinished: Arc<Unfinished>,
     /// Made when it is first asked for.
     comparing: Option<Comparing>,
 }
@@ -51,6 +55,35 @@ impl Overview {
     pub async fn board(&mut self, tenant: &Tenant) -> Result<Arc<Board>, Error> {
         self.follow(tenant).await?;
         Ok(Arc::clone(&self.board))
+    }
+
+    /// Returns the sessions without a result, up to [`MAX_UNFINISHED`].
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn unfinished(&mut self, tenant: &Tenant) -> Result<Arc<Unfinished>, Error> {
+        self.follow(tenant).await?;
+        Ok(Arc::clone(&self.unfinished))
+    }
+
+    /// Returns the `limit` sessions with the soonest deadlines of those to `keep` in which a first take would be accepted now and would
+    /// count, the soonest first; those without a deadline come last.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn open_sessions(
+        &mut self,
+        tenant: &Tenant,
+        keep: impl Fn(&SessionSummary) -> bool,
+        limit: usize,
+    ) -> Result<Vec<Arc<SessionSummary>>, Error> {
+        let now = tenant.now().await?;
+        let unfinished = self.unfinished(tenant).await?;
+        let is_open =
+            |it: &&Arc<SessionSummary>| takes_may_come(it.window_closes_at, now) && keep(it);
+        let mut open: Vec<_> = unfinished.values().filter(is_open).cloned().collect();
+        open.sort_by_key(|session| session.by_deadline());
+        tenant.newest_of_their_days(open, limit).await
     }
 
     /// Returns how the members compare.
@@ -119,6 +152,10 @@ impl Overview {
             let trends = board::trends(tenant, &dirty).await?;
             Arc::make_mut(&mut self.board).put(trends);
         }
+        if !changes.sessions.is_empty() {
+            let unfinished = Arc::make_mut(&mut self.unfinished);
+            unfinished::update(unfinished, tenant, &changes.sessions).await?;
+        }
         if let Some(comparing) = &mut self.comparing {
             comparing.apply(tenant, &changes.filed, &changes.members, &changes.results).await?;
             if changes.takes_away {
@@ -135,7 +172,8 @@ impl Overview {
         let read_to = LogCursor::at(tenant, now.clone()).await?;
         let recent = Recent::read(tenant, now.size).await?;
         let board = Arc::new(Board::read(tenant).await?);
-        *self = Self { position: Some(now), read_to, recent, board, comparing: None };
+        let unfinished = Arc::new(unfinished::read(tenant).await?);
+        *self = Self { position: Some(now), read_to, recent, board, unfinished, comparing: None };
         Ok(())
     }
 }

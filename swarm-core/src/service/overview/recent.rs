@@ -112,6 +112,7 @@ impl Row {
 pub(super) struct Changes {
     pub(super) subjects: BTreeSet<SubjectId>,
     pub(super) members: BTreeSet<MemberId>,
+    pub(super) sessions: BTreeSet<SessionId>,
     /// The sessions that were aggregated.
     pub(super) results: BTreeSet<SessionId>,
     /// Whether a session was voided or withdrawn, so that its result counts no longer.
@@ -163,6 +164,7 @@ impl Recent {
                 What::Session { id, act, state, about, .. } => {
                     self.sessions.insert(*id, about.clone());
                     changes.subjects.insert(about.subject.clone());
+                    changes.sessions.insert(*id);
                     changes.takes_away |= matches!(act, SessionAct::Void | SessionAct::Withdrawn);
                     let is_result = *act == SessionAct::State && *state == SessionState::Aggregated;
                     changes.results.extend(is_result.then_some(*id));
