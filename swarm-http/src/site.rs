@@ -274,6 +274,11 @@ impl Site {
         &self.tenants.services().swarm
     }
 
+    /// Opens a tenant that the site does not serve yet, such as to [check its log](swarm_core::service::SignedLog::check) before it does.
+    pub fn open_tenant(&self, config: TenantConfig) -> ServedTenant {
+        ServedTenant::open(self.tenants.services(), Arc::new(config))
+    }
+
     /// The background work for the tenants of the site, including the counts of `/metrics`. Add mail delivery,
     /// and run it alongside the server.
     pub fn maintenance(self: &Arc<Self>) -> Maintenance<Self> {

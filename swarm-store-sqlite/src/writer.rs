@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -26,6 +26,15 @@ const CHECKPOINT_IF_IDLE: i32 = 1_000;
 
 /// Pages in the -wal file from which it is checkpointed between two commits.
 const CHECKPOINT_ALWAYS: i32 = 3_000;
+
+/// How long the -wal file is tried to be truncated after an erasure. Other commits wait meanwhile.
+const TRUNCATION: Duration = Duration::from_millis(100);
+
+/// How long it takes until it is tried again, if readers prevented it and nothing is committed.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// How long a commit waits for other processes: the default of `rusqlite`.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A change that a caller waits for.
 pub(crate) trait Change: Send {
@@ -70,8 +79,23 @@ fn write(
     file: &OpenedFile,
     changes: &Receiver<Box<dyn Change>>,
 ) {
-    let (mut has_written, mut next) = (false, None);
-    while let Some(first) = next.take().or_else(|| changes.recv().ok()) {
+    let (mut has_written, mut is_truncation_due, mut next) = (false, false, None);
+    loop {
+        let first = match next.take() {
+            Some(first) => first,
+            None if is_truncation_due => match changes.recv_timeout(RETRY) {
+                Ok(first) => first,
+                Err(RecvTimeoutError::Timeout) => {
+                    is_truncation_due = !truncate_wal(db, Duration::ZERO);
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            },
+            None => match changes.recv() {
+                Ok(first) => first,
+                Err(_disconnected) => break,
+            },
+        };
         let mut batch = vec![first];
         batch.extend(changes.try_iter().take(MAX_BATCH - 1));
         // A commit to a file that is replaced meanwhile is lost, so it is checked again afterwards.
@@ -80,9 +104,9 @@ fn write(
         let (erasing, others): (Vec<_>, Vec<_>) = batch.into_iter().partition(|it| it.erases());
         others.into_iter().for_each(|change| change.answer(&committed));
         if committed.is_ok() && !erasing.is_empty() {
-            // From the -wal file to the database file: that removes older versions of erased data, unless a reader still has a
-            // snapshot of them. Then the next checkpoint does.
-            let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+            is_truncation_due = !truncate_wal(db, TRUNCATION);
+        } else if is_truncation_due {
+            is_truncation_due = !truncate_wal(db, Duration::ZERO);
         }
         erasing.into_iter().for_each(|change| change.answer(&committed));
         has_written = true;
@@ -96,9 +120,18 @@ fn write(
     if has_written && file.check_in_place().is_ok() {
         // SQLite checkpoints when the last connection closes, but not if two processes close at the same time.
         // Other writers wait meanwhile.
-        let _ = db.busy_timeout(Duration::from_millis(200));
-        let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        truncate_wal(db, Duration::from_millis(200));
     }
+}
+
+/// Moves all pages from the -wal file to the database file and empties it, which removes older versions of erased data. Returns whether that
+/// was done: readers prevent it while they have a snapshot of such a version. It is tried for this long.
+fn truncate_wal(db: &Connection, patience: Duration) -> bool {
+    let _ = db.busy_timeout(patience);
+    let is_prevented =
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+    let _ = db.busy_timeout(BUSY_TIMEOUT);
+    is_prevented.is_ok_and(|prevented| !prevented)
 }
 
 fn commit(db: &Connection, changes: &mut [Box<dyn Change>]) -> Outcome<()> {

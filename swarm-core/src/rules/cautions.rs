@@ -168,13 +168,16 @@ impl ChangedSession<'_> {
         cautions
     }
 
-    /// Returns whether the change closes the session with a new deadline that has passed. The server opens its sealed takes next.
+    /// Returns whether a new deadline that has passed ends the session. The server closes it and opens its sealed takes next.
     fn ends_window(&self) -> bool {
         let before = self.before.and_then(|before| before.window_closes_at);
         let is_over = self.after.window_closes_at.is_some_and(|at| at <= self.now);
-        self.after.state == SessionState::WindowClosed
-            && self.after.window_closes_at != before
-            && is_over
+        let closes = match self.after.state {
+            SessionState::Collecting | SessionState::WindowClosed => true,
+            SessionState::Scheduled => self.after.finish,
+            SessionState::Aggregated | SessionState::Published => false,
+        };
+        closes && self.after.window_closes_at != before && is_over
     }
 
     /// Whether takes may still come in the session as it was.

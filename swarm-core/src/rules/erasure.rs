@@ -48,12 +48,12 @@ pub fn erase(member: &Versioned<Member>, by: &Actor) -> Result<Option<MemberChan
     }))
 }
 
-/// Returns whether a message is to this member: it is addressed to its contact, and it names the member's id or
-/// no other member has that contact.
-pub fn is_addressed_to(mail: &Mail, member: &Member, contact_is_shared: bool) -> bool {
-    let id = member.id.as_str();
-    let names_it = mail.body.contains(id) || mail.subject.contains(id);
-    mail.to == member.contact && (names_it || !contact_is_shared)
+/// Returns whether a message is for this member, or a test mail to its contact.
+pub fn is_message_to(message: &Message, member: &Member) -> bool {
+    match &message.member {
+        Some(id) => *id == member.id,
+        None => message.mail.to == member.contact,
+    }
 }
 
 /// Erases address and text of a message, and cancels it unless it is sent. `None` when it is erased already.

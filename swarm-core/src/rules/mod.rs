@@ -90,7 +90,7 @@ pub use withholding::{TakeMark, TakeMarks};
 pub use self::{
     brief::compose,
     challenge::offer_challenge,
-    erasure::{erase, erase_message, is_addressed_to, is_past_retention},
+    erasure::{erase, erase_message, is_message_to, is_past_retention},
     log::{
         brief_published, clock_accepted, logged, memo_published, memo_retracted, snapshot_added,
         store_accepted, subject_put,

@@ -549,24 +549,21 @@ impl Tenant {
         if texts {
             self.erase_takes(&member, by).await?;
         }
-        // Erase the record last: the messages are found by its contact.
-        if !member.record.is_erased() {
-            self.erase_messages(&member.record).await?;
-        }
+        // The record is erased last: test mails are found by its contact.
+        self.erase_messages(&member.record).await?;
         self.erase_memos(id, by).await?;
         self.erase_from_deliveries(id).await?;
         self.review(id, |member, _| rules::erase(member, by)).await
     }
 
     async fn erase_messages(&self, member: &Member) -> Result<(), Error> {
-        let is_shared = self.contact_is_shared(member).await?;
         let mut query = MessageQuery { state: None, after: None, limit: BATCH };
         loop {
             let messages = self.store.messages(&query).await?;
             let Some(last) = messages.last() else { return Ok(()) };
             query.after = Some(last.record.id);
             for message in messages {
-                if !rules::is_addressed_to(&message.record.mail, member, is_shared) {
+                if !rules::is_message_to(&message.record, member) {
                     continue;
                 }
                 until_committed("erase message", || async {
@@ -577,20 +574,6 @@ impl Tenant {
                     }
                 })
                 .await?;
-            }
-        }
-    }
-
-    /// Whether another member has the same contact.
-    async fn contact_is_shared(&self, member: &Member) -> Result<bool, Error> {
-        let mut query = MemberQuery::in_states(&MemberState::ALL);
-        query.limit = BATCH;
-        loop {
-            let members = self.store.members(&query).await?;
-            let Some(last) = members.last() else { return Ok(false) };
-            query.after = Some(last.id.clone());
-            if members.iter().any(|it| it.contact == member.contact && it.id != member.id) {
-                return Ok(true);
             }
         }
     }

@@ -245,6 +245,10 @@ impl Tenant {
             if deadline.plus_millis(-lead) > now || end.closing.contains(&told) {
                 continue;
             }
+            // Takes go to the newest session of a day and subject: nobody can file in this one.
+            if self.newest_of_day(session.date, &session.subject_id).await? != Some(session.id) {
+                continue;
+            }
             let draft = self.closing_delivery(settings, session, now).await?;
             end.closing.push(told);
             add(draft, &end);

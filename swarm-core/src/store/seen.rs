@@ -174,7 +174,7 @@ impl SeenLogs {
     ///
     /// # Errors
     /// The error of the first tenant that may not commit, which names the tenant if the store answered.
-    pub async fn check<F>(&self, may_commit: impl Fn(TenantId) -> F) -> Result<()>
+    pub async fn check<F>(&self, may_commit: impl Fn(TenantId, Arc<SeenLog>) -> F) -> Result<()>
     where
         F: Future<Output = Result<()>>,
     {
@@ -185,7 +185,7 @@ impl SeenLogs {
             seen.into_iter().partition(|(_, seen)| is_blocked(seen));
         let sample = free.into_iter().find(|(_, seen)| seen.position().size > Seq(0));
         for (tenant, seen) in blocked.into_iter().chain(sample) {
-            let may_commit = seen.note(may_commit(tenant.clone()).await);
+            let may_commit = seen.note(may_commit(tenant.clone(), Arc::clone(&seen)).await);
             may_commit.map_err(|error| match blocks(error.kind()) {
                 true => error.of_tenant(&tenant),
                 false => error,

@@ -102,7 +102,7 @@ async fn checkpoint(request: RequestContext) -> Reply {
 async fn named_checkpoint(request: RequestContext) -> Reply {
     let (log, number) = (log(&request)?, number_named(&request, request.path.len())?);
     // A restored copy that is only read may have none but those that ended.
-    if let Ok(signed) = signed(&request).await
+    if let Some(signed) = log.checkpoint().await?
         && log.number_of(&signed.checkpoint.origin) == Some(number)
     {
         return Ok(Answer::new(StatusCode::OK, TEXT, signed.note.to_string()));

@@ -33,7 +33,7 @@ pub struct ServedTenant {
 }
 
 impl ServedTenant {
-    fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
+    pub(crate) fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
         let tenant = services.swarm.tenant(&config.id).with_quotas(config.quotas);
         let tenant = tenant.with_application_retention(config.retention_days);
         let tenant = tenant.with_webhooks(Arc::clone(&config.webhooks));

@@ -96,7 +96,10 @@ async function file(session) {
     const { status, code, json, said } = await send("/api/swarm/submit", sent, token);
     if (json.recommendationId) return json.recommendationId; // also of a 409: it had arrived before, and stands
     // The next run can make another take. This one is kept: after a lost answer it may be on file.
-    if (code && [400, 403, 404, 409].includes(status)) renameSync(take, `swarm.refused.${session}`);
+    if (code && [400, 403, 404, 409].includes(status)) {
+      renameSync(take, `swarm.refused.${session}.${sent.nonce}`);
+      console.error(`The take is kept as swarm.refused.${session}.${sent.nonce}.`);
+    }
     return stop(said);
   });
   const url = `${BASE}/swarm/takes/${id}`, record = await call(`/api/swarm/takes/${id}`, undefined, token);

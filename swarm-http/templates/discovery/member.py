@@ -113,7 +113,8 @@ def file(session):
             return str(call("/api/swarm/submit", sent, token, stands="recommendationId")["recommendationId"])
         except Refused as refused:
             if refused.code and refused.status in (400, 403, 404, 409):  # the next run can make another take
-                os.replace(take, f"swarm.refused.{session}")  # kept: after a lost answer it may be on file
+                os.replace(take, f"swarm.refused.{session}.{sent['nonce']}")  # kept: after a lost answer it may be on file
+                print(f"The take is kept as swarm.refused.{session}.{sent['nonce']}.", file=sys.stderr)
             raise
     id = kept(f"swarm.filed.{session}", submit)
     record = call("/api/swarm/takes/" + id, token=token)

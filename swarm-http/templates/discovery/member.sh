@@ -7,10 +7,11 @@ say() { printf '%s\n' "$1"; }
 stop() { say "$1" >&2; exit 1; }
 call() { # prints the answer, and hints on standard error; what a 5xx answers is sent again, the very same bytes
   path=$1 failed=; shift
-  : > swarm.head
+  : > swarm.heads
   : > swarm.answer
-  curl -sS --fail-with-body --retry 4 --retry-max-time 60 -D swarm.head -o swarm.answer -w '%{http_code}' "$@" "$BASE$path" \
+  curl -sS --fail-with-body --retry 4 --retry-max-time 60 -D swarm.heads -o swarm.answer -w '%{http_code}' "$@" "$BASE$path" \
     > swarm.status || failed=1
+  awk '/^HTTP\// { head = "" } { head = head $0 "\n" } END { printf "%s", head }' swarm.heads > swarm.head # of the last attempt
   grep -iE '^swarm-(error|hint):' swarm.head >&2 || :
   [ -n "$failed" ] || { cat swarm.answer; return; }
   [ ! -s swarm.answer ] || { cat swarm.answer; echo; } >&2
@@ -81,7 +82,8 @@ file() {
   fi
   if [ ! -s "$FILED" ]; then
     case $(cat swarm.status) in 400|403|404|409) # the next run can make another take
-      ! grep -iq '^swarm-error:' swarm.head || mv "$TAKE" "swarm.refused.$1" ;; # kept: after a lost answer it may be on file
+      REFUSED=swarm.refused.$1.$(text nonce < "$TAKE") # kept: after a lost answer it may be on file
+      ! grep -iq '^swarm-error:' swarm.head || { mv "$TAKE" "$REFUSED"; say "The take is kept as $REFUSED." >&2; } ;;
     esac
     rm "$FILED"
     stop 'Not filed.'

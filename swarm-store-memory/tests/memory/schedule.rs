@@ -11,7 +11,7 @@ use swarm_core::domain::{
     Subject, TimeZone, Weekdays,
 };
 use swarm_core::rules::{StepAct, StepBy};
-use swarm_core::service::{ConvenedWindows, LogQuery, ScheduleRound, ScheduleStep};
+use swarm_core::service::{ConvenedWindows, LogQuery, Overview, ScheduleRound, ScheduleStep};
 use swarm_core::store::backend::{Backend, Operation, Query, Reading};
 use swarm_core::store::{Interceptor, Result, SessionQuery, async_trait};
 use swarm_core::{Refusal, Resource, SessionId, Swarm, SystemEntropy, Tenant, TenantId};
@@ -116,12 +116,18 @@ async fn sessions_that_accept_takes_are_found_behind_many_that_do_not() {
     }
     let accepting = tenant.accepting_sessions(10).await.unwrap();
     assert_eq!(accepting.iter().map(|it| it.id).collect::<Vec<_>>(), [sooner, later]);
-    for about in [None, Some(&subject("lending"))] {
-        let soonest = tenant.soonest_deadlines(about, |_| true, 10).await.unwrap();
-        assert_eq!(soonest.iter().map(|it| it.id).collect::<Vec<_>>(), [sooner, later]);
-        let one = tenant.soonest_deadlines(about, |_| true, 1).await.unwrap();
-        assert_eq!(one[0].id, sooner, "{hidden} is hidden");
-    }
+    let mut overview = Overview::default();
+    let soonest = overview.open_sessions(&tenant, |_| true, 10).await.unwrap();
+    assert_eq!(soonest.iter().map(|it| it.id).collect::<Vec<_>>(), [sooner, later]);
+    let one = overview.open_sessions(&tenant, |_| true, 1).await.unwrap();
+    assert_eq!(one[0].id, sooner, "{hidden} is hidden");
+    // It follows the log.
+    tenant.withdraw_session(sooner, &by).await.unwrap();
+    let soonest = overview.open_sessions(&tenant, |_| true, 10).await.unwrap();
+    assert_eq!(soonest.iter().map(|it| it.id).collect::<Vec<_>>(), [hidden, later]);
+    tenant.advance(later, SessionState::Aggregated, &by).await.unwrap();
+    let soonest = overview.open_sessions(&tenant, |_| true, 10).await.unwrap();
+    assert_eq!(soonest.iter().map(|it| it.id).collect::<Vec<_>>(), [hidden]);
 }
 
 #[tokio::test]

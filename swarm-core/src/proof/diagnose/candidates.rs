@@ -529,6 +529,7 @@ fn styles() -> impl Iterator<Item = Candidate> {
         numbered(Numbers::Scientific(&Exponent::JAVA)),
         numbered(Numbers::Scientific(&Exponent::DOT_NET)),
         numbered(Numbers::Scientific(&Exponent::PYTHON)),
+        numbered(Numbers::Scientific(&Exponent::PYTHON_FLOATS)),
         numbered(Numbers::Scientific(&Exponent::RUST)),
         numbered(Numbers::Fixed(4, Which::All)),
         numbered(Numbers::Fixed(3, Which::All)),

@@ -128,6 +128,10 @@ fn mistakes<'a>(
     let signature = encodings::signature(body.signature());
     let mut codes = signature.as_ref().map_or_else(Vec::new, |found| found.codes.clone());
     let found = signature.and_then(|found| Verifications::new(found.value).find(body, keys));
+    if found.is_none() {
+        // Whether the first 64 bytes are the signature, only a verification shows.
+        codes.retain(|code| *code != Code::SignatureAttached);
+    }
     let (key, reading) = match found {
         Some((at, reading)) => (keys.get(at), reading),
         None => (keys.first().filter(|key| !key.is_private()), vec![Code::Unknown]),

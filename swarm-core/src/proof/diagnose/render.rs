@@ -249,17 +249,23 @@ pub(super) struct Exponent {
     width: usize,
     /// Whether there is always a decimal point before the exponent.
     has_point: bool,
+    /// Whether whole numbers have a decimal point: `1.0` for 1.
+    is_point_of_whole: bool,
 }
 
 impl Exponent {
-    pub(super) const JAVA: Self = Self { below: 1e-3, mark: "E-", width: 1, has_point: true };
-    pub(super) const PYTHON: Self = Self { below: 1e-4, mark: "e-", width: 2, has_point: false };
+    pub(super) const JAVA: Self =
+        Self { below: 1e-3, mark: "E-", width: 1, has_point: true, is_point_of_whole: true };
+    pub(super) const PYTHON: Self =
+        Self { below: 1e-4, mark: "e-", width: 2, has_point: false, is_point_of_whole: false };
+    /// Of numbers that are all of the type `float`.
+    pub(super) const PYTHON_FLOATS: Self = Self { is_point_of_whole: true, ..Self::PYTHON };
     pub(super) const DOT_NET: Self = Self { mark: "E-", ..Self::PYTHON };
-    pub(super) const RUST: Self = Self { below: 1e-5, mark: "e-", width: 1, has_point: false };
+    pub(super) const RUST: Self = Self { below: 1e-5, width: 1, ..Self::PYTHON_FLOATS };
 
     /// Returns the text of a small number; `None` for others.
     fn text(&self, number: f64) -> Option<String> {
-        let Self { below, mark, width, has_point } = *self;
+        let Self { below, mark, width, has_point, .. } = *self;
         let is_small = number > 0.0 && number < below;
         let text = is_small.then(|| format!("{number:e}"))?;
         let (digits, exponent) = text.split_once("e-")?;
@@ -394,7 +400,11 @@ impl Writer<'_> {
                     _ => None,
                 };
                 let text = text.unwrap_or_else(|| json::write(&number));
-                let has_point = matches!(numbers, Numbers::Point(which) if which.includes(depth));
+                let has_point = match numbers {
+                    Numbers::Point(which) => which.includes(depth),
+                    Numbers::Scientific(exponent) => exponent.is_point_of_whole,
+                    _ => false,
+                };
                 let whole = has_point && text.bytes().all(|digit| digit.is_ascii_digit());
                 self.text.push_str(&text);
                 self.text.push_str(if whole { ".0" } else { "" });
@@ -447,7 +457,15 @@ impl Writer<'_> {
 fn exact(number: f64) -> String {
     const DIGITS: usize = 17;
     let scientific = format!("{number:.0$e}", DIGITS - 1);
-    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    if let Some(exponent) = exponent.strip_prefix('-')
+        && number > 0.0
+        && number < 1e-4
+    {
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        return format!("{digits}e-{exponent:0>2}");
+    }
+    let exponent = exponent.parse().ok();
     let before_point = exponent.map_or(1, |exponent: isize| exponent.saturating_add(1));
     let decimals = DIGITS.saturating_add_signed(before_point.saturating_neg());
     let text = format!("{number:.decimals$}");

@@ -120,9 +120,7 @@ impl Records {
         commit.writes.push(put(member));
         if let Some(bucket) = forgets {
             commit.writes.push(Write::Remove(Range::key(&challenges::TABLE, key(id))));
-            commit
-                .writes
-                .push(Write::Remove(Range::key(&reusable_challenges::TABLE, bucket_key(*bucket))));
+            commit.writes.push(forget_challenge(*bucket));
         }
         if let Some(mail) = mail {
             commit.sequences.push(MESSAGES);
@@ -158,6 +156,7 @@ impl Records {
         let writes = vec![
             Write::Remove(Range::key(&members::TABLE, key(id))),
             Write::Remove(Range::key(&challenges::TABLE, key(id))),
+            forget_challenge(ChallengeBucket::of_member(id)),
         ];
         self.save("remove member", Change { checks, writes, ..Change::default() }).await
     }
@@ -264,7 +263,11 @@ fn read_id(row: &Row) -> Outcome<MemberId> {
 }
 
 fn bucket_key(bucket: ChallengeBucket) -> Vec<Term> {
-    vec![Term::from(u64::from(bucket.0))]
+    vec![bucket.0.into()]
+}
+
+fn forget_challenge(bucket: ChallengeBucket) -> Write {
+    Write::Remove(Range::key(&reusable_challenges::TABLE, bucket_key(bucket)))
 }
 
 fn put_challenge(

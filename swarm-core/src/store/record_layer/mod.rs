@@ -85,10 +85,14 @@ impl Store {
     /// Returns a tenant's records. It is cheap and does no I/O. No method of [`Records`] takes a tenant, so none can omit it. Tenants
     /// share nothing, not even the sequences of ids.
     pub fn open(&self, tenant: &TenantId) -> Records {
+        self.records(tenant, self.seen.of(tenant))
+    }
+
+    fn records(&self, tenant: &TenantId, seen: Arc<SeenLog>) -> Records {
         Records {
             backend: Arc::clone(&self.backend),
             tenant: tenant.clone(),
-            seen: self.seen.of(tenant),
+            seen,
             holds: Arc::clone(&self.holds),
             damage: self.damage.clone(),
             is_dry_run: false,
@@ -106,7 +110,8 @@ impl Store {
         if self.damage.is_found() {
             readiness.warnings.push("a stored record is garbled: the log says which".to_owned());
         }
-        let may_commit = |tenant| async move { self.open(&tenant).may_commit().await };
+        let may_commit =
+            |tenant: TenantId, seen| async move { self.records(&tenant, seen).may_commit().await };
         self.seen.check(may_commit).await?;
         Ok(readiness)
     }

@@ -158,6 +158,7 @@ fn number_text() {
         ("0.7", "0.700000"),
         ("0.7", "0.700"),
         ("0.7", "0.69999999999999996"),
+        ("0.00005", "5.0000000000000002e-05"),
         ("0.7", "0.699999988079071"),
         // Java, .NET, Python and Rust.
         ("0.0005", "5.0E-4"),
@@ -184,6 +185,8 @@ fn number_text_of_some_numbers() {
     let cents = PLAIN.replace('1', "1.00").replace('2', "2.00");
     for (confidence, signed, weights) in [
         ("0.7", "0.70", PLAIN),
+        ("0.0001", "1.0E-4", &*points),
+        ("0.00001", "1e-05", &*points),
         ("1", "1.0", PLAIN),
         ("0.5", "0.5", &*points),
         ("1", "1", &*points),

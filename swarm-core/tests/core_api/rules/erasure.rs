@@ -2,12 +2,10 @@
 
 use swarm_core::Refusal;
 use swarm_core::domain::{
-    Actor, Contact, Lens, MailState, Member, MemberState, Message, MessageId, Name,
+    Actor, Contact, Lens, Mail, MailState, Member, MemberState, Message, MessageId, Name,
 };
-use swarm_core::rules::{
-    activate, erase, erase_message, is_addressed_to, is_past_retention, retry,
-};
-use swarm_testing::{applicant, claimed, mail};
+use swarm_core::rules::{activate, erase, erase_message, is_message_to, is_past_retention, retry};
+use swarm_testing::{applicant, claimed, id, mail};
 
 use super::{JUDGED, entry_text, now, versioned};
 
@@ -50,21 +48,22 @@ fn erasure_keeps_key_and_times() {
     }
 }
 
+/// Whatever its contact was when the message was queued, and whoever else has the same.
 #[test]
-fn message_belongs_to_the_member_that_it_names_or_that_alone_has_its_contact() {
+fn message_belongs_to_the_member_that_it_is_for() {
     let ada = applicant("ada");
-    let to = |body: &str| swarm_core::domain::Mail { to: ada.contact.clone(), ..mail(body) };
-    for (message, is_shared, is_hers) in [
-        (to("your member id is ada."), true, true),
-        (to("your member id is grace."), true, false),
-        (to("without an id"), false, true),
-        (
-            swarm_core::domain::Mail { to: Contact::parse("else").unwrap(), ..to("ada") },
-            false,
-            false,
-        ),
+    let message = |member: Option<&str>, to: &str| {
+        let mail = Mail { to: Contact::parse(to).unwrap(), ..mail("a body") };
+        Message { member: member.map(id), ..mail.queued(MessageId(1), now()) }
+    };
+    let contact = ada.contact.as_str().to_owned();
+    for (message, is_hers) in [
+        (message(Some("ada"), "before@example.org"), true),
+        (message(Some("grace"), &contact), false),
+        (message(None, &contact), true),
+        (message(None, "else@example.org"), false),
     ] {
-        assert_eq!(is_addressed_to(&message, &ada, is_shared), is_hers, "{message:?}");
+        assert_eq!(is_message_to(&message, &ada), is_hers, "{message:?}");
     }
 }
 

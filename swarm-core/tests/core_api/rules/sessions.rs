@@ -452,4 +452,8 @@ fn opening_of_sealed_takes_is_cautioned_of() {
     let ended = Session { window_closes_at: Some(now().plus_millis(-1)), ..closed };
     let found = cautions(&ended, &["ada"]);
     assert_eq!(found.last().map(|it| it.code), Some(CautionCode::OpensSealed), "ended");
+    // The server closes it next.
+    let past = Session { window_closes_at: Some(now().plus_millis(-1)), ..before.clone() };
+    let found = cautions(&past, &["ada"]);
+    assert_eq!(found.last().map(|it| it.code), Some(CautionCode::OpensSealed), "a past deadline");
 }

@@ -2,12 +2,12 @@
 //! manifest.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use swarm_client::Client;
+use swarm_client::{Client, Error};
 use swarm_core::domain::RunningDigest;
 use swarm_core::json::{self, Json, Object};
 
@@ -56,17 +56,17 @@ const LISTS: [List; 7] = [
         }),
     },
     List {
-        file: "members.ndjson",
-        path: "/api/swarm/members?",
-        field: "members",
-        position: None,
-        part: None,
-    },
-    List {
         file: "memos.ndjson",
         path: "/api/swarm/memos?limit=100",
         field: "memos",
         position: Some(("before", "nextBefore")),
+        part: None,
+    },
+    List {
+        file: "members.ndjson",
+        path: "/api/swarm/members?",
+        field: "members",
+        position: None,
         part: None,
     },
     List {
@@ -107,6 +107,16 @@ pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
     let unwritable =
         |error: std::io::Error| CommandError::Usage(format!("{}: {error}", shown(folder)));
     fs::create_dir_all(folder).map_err(unwritable)?;
+    // Held until the export ends, whatever ends it.
+    let lock = File::open(folder).map_err(unwritable)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let what = format!("another export is writing to {}", shown(folder));
+            return Err(CommandError::Refused(what));
+        }
+        Err(TryLockError::Error(error)) => return Err(unwritable(error)),
+    }
     for entry in fs::read_dir(folder).map_err(unwritable)? {
         // An export that was stopped leaves unfinished files, which this one replaces.
         if !entry
@@ -188,7 +198,7 @@ impl Export<'_> {
         }
     }
 
-    /// Writes the records of a list. Returns their ids, if something is read of each. Of takes, `authors` gets the members; of members,
+    /// Writes the records of a list. Returns their ids, if something is read of each. Of takes and memos, `authors` gets the members; of members,
     /// it loses those that are listed.
     fn write_list(
         &self,
@@ -204,7 +214,7 @@ impl Export<'_> {
             for record in &page {
                 file.write(record)?;
                 match list.field {
-                    "takes" => authors.extend(Some(text_of(record, "memberId"))),
+                    "takes" | "memos" => authors.extend(Some(text_of(record, "memberId"))),
                     "members" => drop(authors.remove(&text_of(record, "id"))),
                     _ => {}
                 }
@@ -223,7 +233,12 @@ impl Export<'_> {
         let mut file = RecordFile::new(self.folder, part.file)?;
         for id in ids {
             let path = (part.path)(&encoded(id));
-            let answer = self.get(&path)?;
+            let answer = match self.client.get(&path) {
+                // It was withdrawn since the list was read.
+                Err(Error::Refused(refused)) if refused.status == 404 => continue,
+                answer => answer?,
+            };
+            self.progress.add(1);
             let found = match part.field {
                 Some(field) => records(&mut answer.into_object(), &path, field)?,
                 None => Vec::from_iter(Some(answer).filter(|answer| *answer != Json::Null)),

@@ -59,6 +59,7 @@ pub(crate) struct OpenSite {
     hosts: Option<HostTable>,
     mail: Option<MailConfig>,
     smtp: Option<Smtp>,
+    is_read_only: bool,
     /// The admin token of a single tenant for which none was given.
     pub(crate) minted_token: Option<String>,
 }
@@ -116,6 +117,7 @@ pub(crate) async fn open(
         hosts,
         mail: config.mail,
         smtp,
+        is_read_only: config.read_only,
         minted_token,
     })
 }
@@ -130,11 +132,15 @@ pub(crate) fn warn_of(tenants: &[TenantConfig]) {
 /// Compares each log with the checkpoint that this server remembers.
 pub(crate) async fn check_logs(site: &Site) {
     for served in site.tenants() {
-        let tenant = served.id();
-        let Some(log) = served.signed_log() else { continue };
-        if let Err(error) = log.check().await {
-            tracing::error!("{}", failure::with_causes(&format!("{tenant}: log"), &error));
-        }
+        check_log(&served).await;
+    }
+}
+
+async fn check_log(served: &ServedTenant) {
+    let tenant = served.id();
+    let Some(log) = served.signed_log() else { return };
+    if let Err(error) = log.check().await {
+        tracing::error!("{}", failure::with_causes(&format!("{tenant}: log"), &error));
     }
 }
 
@@ -179,17 +185,16 @@ impl OpenSite {
     }
 
     /// Reloads the tenants. An error in the file is logged and changes nothing.
-    pub(crate) fn reload(&self, file: &Path) {
-        match self.replace_tenants(file) {
+    pub(crate) async fn reload(&self, file: &Path) {
+        match self.replace_tenants(file).await {
             Ok(count) => {
                 tracing::info!(count, "tenants reloaded");
-                // Tenants may be new, and their webhooks.
-                let site = Arc::clone(&self.site);
-                tokio::spawn(async move {
-                    check_logs(&site).await;
-                    begin_webhooks(&site).await;
-                });
-                self.record_reload();
+                if !self.is_read_only {
+                    // Tenants may be new, and their webhooks.
+                    let site = Arc::clone(&self.site);
+                    tokio::spawn(async move { begin_webhooks(&site).await });
+                    self.record_reload();
+                }
             }
             Err(error) => tracing::error!(%error, "tenants not reloaded"),
         }
@@ -207,7 +212,7 @@ impl OpenSite {
         });
     }
 
-    fn replace_tenants(&self, file: &Path) -> Result<usize, Failure> {
+    async fn replace_tenants(&self, file: &Path) -> Result<usize, Failure> {
         let Some(hosts) = &self.hosts else {
             return Err("the server was started without tenants: restart it".into());
         };
@@ -217,9 +222,16 @@ impl OpenSite {
             return Err("tenants: none are listed".into());
         }
         let count = tenants.len();
-        warn_of(&tenants);
-        self.warn_of_changed_prefixes(&tenants);
         let before = self.site.tenants();
+        if !self.is_read_only {
+            warn_of(&tenants);
+            let is_new = |it: &&TenantConfig| before.iter().all(|old| old.config().id != it.id);
+            for tenant in tenants.iter().filter(is_new) {
+                // Before anything is committed.
+                check_log(&self.site.open_tenant(tenant.clone())).await;
+            }
+        }
+        self.warn_of_changed_prefixes(&tenants);
         hosts.replace(tenants)?;
         // The server is ready whatever becomes of the logs of others.
         let is_served = |id: &TenantId| self.site.tenant(id).is_some();

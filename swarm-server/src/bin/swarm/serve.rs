@@ -181,19 +181,19 @@ struct Reloaded {
 /// Reloads the tenants and the certificate at each SIGHUP. Never returns.
 async fn reload_on(mut hangup: Signal, reloaded: Reloaded) {
     while hangup.recv().await.is_some() {
-        reloaded.reload();
+        reloaded.reload().await;
     }
     std::future::pending().await
 }
 
 impl Reloaded {
-    fn reload(&self) {
+    async fn reload(&self) {
         if let Some(tls) = &self.tls {
             tls.reload();
         }
         match &self.file {
             Some(file) => {
-                self.open.reload(file);
+                self.open.reload(file).await;
                 self.warn_of_settings_that_need_a_restart();
             }
             None if self.tls.is_none() => tracing::warn!("SIGHUP: there is no file to reload"),

@@ -227,7 +227,10 @@ pub(crate) fn may_be_made(file: &Path) -> Result<(), Failure> {
         Some(folder) if !folder.is_dir() => {
             Err(format!("store: there is no folder {folder:?}").into())
         }
+        #[cfg(feature = "sqlite")]
         _ => Ok(SqliteStore::check_new(&file).map_err(|error| with_causes("store", &error))?),
+        #[cfg(not(feature = "sqlite"))]
+        _ => Ok(()),
     }
 }
 

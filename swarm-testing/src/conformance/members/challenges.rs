@@ -194,7 +194,7 @@ pub async fn challenge_past_its_reuse_is_replaced(tenants: Store) {
 
 pub async fn challenge_buckets_are_independent(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
-    let buckets = [0, 1, 10, 255, 256, u16::MAX];
+    let buckets = [0, 1, 10, 256, u64::from(u16::MAX), 1 << 48, (1 << 49) - 1];
     for _ in 0..2 {
         for bucket in buckets {
             let fresh =
@@ -280,7 +280,7 @@ fn far() -> Timestamp {
 /// The challenge that a request receives.
 async fn asked(
     tenant: &TestTenant,
-    bucket: u16,
+    bucket: u64,
     fresh: &Challenge,
     slot: &ChallengeSlot,
 ) -> Challenge {

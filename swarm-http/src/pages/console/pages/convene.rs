@@ -96,9 +96,7 @@ async fn fields(
     has_brief: bool,
 ) -> Result<Vec<Field>, ApiError> {
     let now = context.times.now;
-    // In whole minutes, as the form shows it.
     let closes = last.and_then(|last| next_deadline(last, now));
-    let closes = closes.map(|at| at.plus_millis(-at.millis().rem_euclid(60_000)));
     let closes = closes.map(|at| at.to_string()).unwrap_or_default();
     let quorum = last.and_then(|last| last.quorum).map(|it| it.to_string()).unwrap_or_default();
     let buckets = last.and_then(|last| last.buckets.as_ref());
@@ -202,6 +200,8 @@ async fn fields(
 /// The next time at which a session like `last` would close.
 fn next_deadline(last: &Session, now: Timestamp) -> Option<Timestamp> {
     let closed = last.window_closes_at?;
+    // In whole minutes, as the form shows it.
+    let closed = closed.plus_millis(-closed.millis().rem_euclid(60_000));
     let days = (now.millis() - closed.millis()).div_euclid(DAY) + 1;
     Some(closed.plus_millis(days.max(0) * DAY))
 }

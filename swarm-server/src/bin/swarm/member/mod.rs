@@ -195,6 +195,9 @@ fn brief(client: &Client, session: Option<u64>) -> Result<(), CommandError> {
     }
 }
 
+/// The most pages of takes that are looked through.
+const MAX_PAGES: usize = 10_000;
+
 /// The member's takes; those that are sealed are read with its token.
 fn takes(
     profile: &Profile,
@@ -207,11 +210,18 @@ fn takes(
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (mut own, mut more, mut next) = (Vec::new(), String::new(), String::from("0"));
     // A page looks through a part of all takes, and may have none of the member's.
-    while own.len() < limit && !next.is_empty() {
+    for _ in 0..MAX_PAGES {
+        if own.len() >= limit || next.is_empty() {
+            break;
+        }
         let path = format!("/api/swarm/takes?member={member}&limit={}{more}", limit - own.len());
         let answer = client.get(&path)?;
         progress.add(1);
-        next = text_of(&answer, "nextBefore");
+        let following = text_of(&answer, "nextBefore");
+        if following == next {
+            return Err(CommandError::Unreached("the pages of takes do not advance".to_owned()));
+        }
+        next = following;
         more = format!("&before={next}");
         let Some(Json::List(page)) = answer.into_object().take("takes") else {
             return Err(CommandError::Unreached("the answer has no takes".to_owned()));
