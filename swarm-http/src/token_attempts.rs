@@ -44,7 +44,7 @@ impl Entrance {
         match self {
             #[cfg(feature = "pages")]
             Self::Console => 0,
-            Self::Api => 20,
+            Self::Api => 1_000,
         }
     }
 

@@ -15,8 +15,16 @@ pub(crate) fn member(id: &MemberId) -> String {
     format!("/swarm/members/{}", part(id.as_str()))
 }
 
+/// Where the id ends as the name of a file does, its dot is encoded: without that it would be the path of the files of another subject.
 pub(crate) fn subject(id: &SubjectId) -> String {
-    format!("/swarm/subjects/{}", part(id.as_str()))
+    let part = part(id.as_str());
+    let file = [".csv", ".json"]
+        .iter()
+        .find_map(|ending| Some((part.strip_suffix(ending)?, &ending[1..])));
+    match file {
+        Some((stem, ending)) => format!("/swarm/subjects/{stem}%2E{ending}"),
+        None => format!("/swarm/subjects/{part}"),
+    }
 }
 
 pub(crate) fn take(id: TakeId) -> String {
@@ -52,6 +60,10 @@ mod tests {
     fn ids_are_encoded_as_one_path_segment() {
         let id = SubjectId::parse("a/b?c#d%e f\u{e9}\"<").unwrap();
         assert_eq!(subject(&id), "/swarm/subjects/a%2Fb%3Fc%23d%25e%20f%C3%A9%22%3C");
+        for (id, path) in [("a.csv", "a%2Ecsv"), ("a.b.json", "a.b%2Ejson"), ("a.b", "a.b")] {
+            let id = SubjectId::parse(id).unwrap();
+            assert_eq!(subject(&id), format!("/swarm/subjects/{path}"));
+        }
     }
 
     #[test]

@@ -147,7 +147,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
         frame: frame
-            .showing(part_title("Subject", "before", before))
+            .showing(part_title(&format!("Subject {}", subject.id), "before", before))
             .below("/swarm/subjects", "Subjects")
             .with_description(subject.thesis_blurb.as_deref().unwrap_or_default())
             .with_feed("Sessions and takes on this subject", format!("{base}/feed.xml")),

@@ -1,7 +1,7 @@
 //! Routes of takes: help with signing, filing, reading.
 
 use swarm_core::domain::{Actor, Attribution, Stance, SubjectId, TakeDraft, Withholding};
-use swarm_core::json::JsonDocument;
+use swarm_core::json::{ErrorPosition, Json, JsonDocument, RawJson};
 use swarm_core::proof::diagnose::SignedBody;
 use swarm_core::wire::Problem::{
     AmendmentClosed, BadSignature, Busy, CapReached, Excused, InvalidDiagnosis, InvalidDraft,
@@ -10,7 +10,7 @@ use swarm_core::wire::Problem::{
     UndeclaredStance, UnknownToken, WindowClosed,
 };
 use swarm_core::wire::{self, RequestError};
-use swarm_core::{MemberId, Refusal, SessionId, Submission, TakeId};
+use swarm_core::{Invalid, MemberId, Refusal, SessionId, Submission, TakeId};
 
 use crate::budget::SMALL;
 use crate::discovery::diagnosis;
@@ -129,7 +129,9 @@ pub(super) fn routes() -> Vec<Route> {
 
 pub(crate) async fn submit(request: RequestContext) -> Reply {
     let submission = match request.bytes.len() {
-        ..=SMALL => read_submission(&request.bytes)?,
+        ..=SMALL => {
+            read_submission(&request.bytes).inspect_err(|_| name_sent_in_log(&request.bytes))?
+        }
         _ => {
             let bytes = request.bytes.clone();
             let read = async move { read_submission(&bytes) };
@@ -162,7 +164,14 @@ async fn with_entry_found(request: &RequestContext, answer: Answer, take: TakeId
 /// Parses a submission. The texts of a [`JsonDocument`] are borrowed, so that a take of any usual size is parsed on the
 /// thread of the request.
 fn read_submission(bytes: &[u8]) -> Result<Submission, ApiError> {
-    let mut document = JsonDocument::read_bounded(bytes, MAX_VALUES)?;
+    let document = JsonDocument::read_bounded(bytes, MAX_VALUES);
+    let mut document = document.map_err(|fault| match fault.position {
+        ErrorPosition::TooManyValues => {
+            let rule = format!("must have at most {MAX_VALUES} JSON values");
+            Refusal::InvalidSubmission(Invalid::new("body", rule)).into()
+        }
+        _ => ApiError::from(fault),
+    })?;
     Ok(Submission::read(&mut document.members()).map_err(Refusal::InvalidSubmission)?)
 }
 
@@ -171,6 +180,23 @@ fn name_in_log(draft: &TakeDraft) {
     let span = tracing::Span::current();
     span.record("member", draft.member_id.as_str());
     span.record("session", [&draft.date.to_string(), "/", draft.subject_id.as_str()].concat());
+}
+
+/// The same for a submission that cannot be read, as far as it names them.
+fn name_sent_in_log(bytes: &[u8]) {
+    const MAX: usize = 100;
+    let Ok(sent) = RawJson::read_bounded(bytes, MAX_VALUES) else { return };
+    let text = |field| match sent.member(field)?.to_json() {
+        Json::Text(text) => Some(text.chars().take(MAX).collect::<String>()),
+        _ => None,
+    };
+    let span = tracing::Span::current();
+    if let Some(member) = text("memberId") {
+        span.record("member", member);
+    }
+    if let (Some(date), Some(subject)) = (text("date"), text("subjectId")) {
+        span.record("session", [&date, "/", &subject].concat());
+    }
 }
 
 pub(crate) async fn list(request: RequestContext) -> Reply {

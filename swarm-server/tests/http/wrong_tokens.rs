@@ -56,9 +56,9 @@ fn guesses_of_operator_tokens_wait() {
     let server = serve();
     let client = server.client();
     operate(&client, ADDRESS, ADA).expect(200);
-    for guess in 0..40 {
+    for guess in 0..1_020 {
         let answer = operate(&client, ADDRESS, &format!("guess {guess}"));
-        if guess <= 20 {
+        if guess <= 1_000 {
             answer.refused(401, "admin token required");
         } else {
             waits(&answer);

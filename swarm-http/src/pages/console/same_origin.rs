@@ -15,17 +15,21 @@ pub(super) fn is_same_origin(headers: &HeaderMap, origin: &Origin) -> bool {
     }
 }
 
-/// Whether a browser shows the answer because a link or form of this origin led to it. No page of another site has
+/// Whether a client shows the answer because a link or form of this origin led to it. No page of another site has
 /// such a request, and no image or script of this one. Browsers that do not send `Sec-Fetch-Site` say in `Referer` where
-/// the navigation began.
+/// the navigation began. A program sends neither: only this site's pages and forms can send it here with the cookie.
 pub(super) fn is_own_navigation(headers: &HeaderMap, origin: &Origin, base: &BasePath) -> bool {
     let is = |name: &str, wanted: &str| {
-        single_header(headers, name).is_some_and(|value| value == wanted)
+        !headers.contains_key(name)
+            || single_header(headers, name).is_some_and(|value| value == wanted)
     };
     if headers.contains_key(FETCH_SITE) {
         return is_from_site(headers, "same-origin")
             && is("sec-fetch-mode", "navigate")
             && is("sec-fetch-dest", "document");
+    }
+    if !headers.contains_key(REFERER) {
+        return true;
     }
     let page = single_header(headers, REFERER).and_then(|page| page.to_str().ok());
     let origin = origin.url();

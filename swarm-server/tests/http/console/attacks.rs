@@ -316,8 +316,7 @@ fn minted_secret_is_shown_once() {
     let own = format!("http://{}", server.address);
     let other_page = format!("{own}/swarm/memos/1");
     for headers in [
-        &[][..],
-        &[("sec-fetch-site", "same-site"), mode, dest],
+        &[("sec-fetch-site", "same-site"), mode, dest][..],
         &[("sec-fetch-site", "none"), mode, dest],
         &[site, ("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")],
         &[site, mode, ("sec-fetch-dest", "iframe")],
@@ -339,6 +338,13 @@ fn minted_secret_is_shown_once() {
     let referer = format!("{own}{page}");
     let location = seen.header("location").unwrap();
     visitor.send("GET", location, &[("referer", &referer)], "").expect(200).says("<code>");
+    // A program names neither.
+    for headers in [&[][..], &[site]] {
+        let asked = visitor.fill_in(&page, &path, &[]).expect(200);
+        let seen = visitor.submit(&asked.form(&path), &[("token", ADMIN)]).expect(303);
+        let location = seen.header("location").unwrap();
+        visitor.send("GET", location, headers, "").expect(200).says("<code>");
+    }
 }
 
 #[test]

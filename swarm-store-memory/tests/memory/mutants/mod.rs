@@ -133,6 +133,7 @@ const UNNOTICED: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("its parts are not used", &[("take context", "takes: unveiled")]),
+    ("no case accepts a clock by an act of the service", &[("accept clock", "entry: no topic")]),
     (
         "no case asks for fewer records than there are in such a list",
         &[

@@ -4,8 +4,8 @@ use swarm_core::domain::MemberState::{Approved, Claimed};
 use swarm_core::domain::{Challenge, Member, Timestamp, TokenHash, Version};
 use swarm_core::store::MemberSaved::{Saved, Stale};
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, MemberSaved, ProvenChallenge,
-    Store,
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, MemberRemoval, MemberSaved,
+    ProvenChallenge, Saved as Outcome, Store,
 };
 
 use crate::assertions::expect_eq;
@@ -264,6 +264,16 @@ pub async fn forgotten_challenge_proves_nothing_and_is_not_given_again(tenants: 
     expect_eq!(tenant.member(&id("ada")).await.challenge, Some(other.clone()));
     let third = reusable(&tenant, "third", FAR).await;
     expect_eq!(asked(&tenant, 1, &third, &ada).await, other);
+    // Nor is that of a member that was removed, which has a bucket of its own.
+    let [own, of_grace] = ["ada", "grace"].map(|name| ChallengeBucket::of_member(&id(name)).0);
+    expect_eq!(asked(&tenant, own, &third, &ada).await, third);
+    expect_eq!(asked(&tenant, of_grace, &second, &grace).await, second);
+    let expected = tenant.stored(&id("grace")).await.version;
+    let removal = MemberRemoval { id: id("grace"), expected };
+    expect_eq!(tenant.remove_member(&removal).await, Outcome::Saved);
+    let fourth = reusable(&tenant, "fourth", FAR).await;
+    expect_eq!(asked(&tenant, of_grace, &fourth, &ChallengeSlot::Decoy).await, fourth);
+    expect_eq!(asked(&tenant, own, &fourth, &ada).await, third);
 }
 
 /// A challenge with a seed of this name that is reusable for `millis` milliseconds, and valid for
