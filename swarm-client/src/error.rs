@@ -70,9 +70,11 @@ impl std::fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Not the URL of a service: `http` or `https`, a host, optionally a port and a path, nothing else.
+/// Not the URL of a service: `http` or `https`, a host in ASCII, optionally a port and a path, nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an http or https URL")]
+#[error(
+    "must be an http or https URL without user, whose host is in ASCII (an international domain as xn--…)"
+)]
 pub struct InvalidUrl;
 
 impl From<Mismatch> for Error {

@@ -137,9 +137,11 @@ impl WebhookSettings {
 
 /// Returns a URL for logs and people: without its query, which may have a secret in it.
 pub fn shown_url(url: &str) -> String {
-    match url.split_once('?') {
-        Some((url, _)) => format!("{url}?…"),
-        None => url.to_owned(),
+    let (bare, query) = url.split_once('?').map_or((url, ""), |(bare, _)| (bare, "?…"));
+    let (scheme, rest) = bare.split_once("://").map_or(("", bare), |(scheme, rest)| (scheme, rest));
+    match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://…@{host}{query}"),
+        None => format!("{bare}{query}"),
     }
 }
 

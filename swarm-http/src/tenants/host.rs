@@ -126,7 +126,7 @@ impl PublicOrigin {
             let host = Host::parse(host).filter(|_| matches!(&*scheme, "http" | "https"))?;
             Some(Self { origin: format!("{scheme}://{host}"), path: BasePath::parse(path).ok()? })
         });
-        let rule = "must be http:// or https:// and a host, perhaps with a path that ends without a slash, nothing more";
+        let rule = "must be http:// or https:// and a host in ASCII (an international domain as xn--…), perhaps with a path that ends without a slash, nothing more";
         origin.ok_or_else(|| Invalid::new("public_origin", rule))
     }
 

@@ -20,7 +20,7 @@ use servers::Places;
 pub(crate) use servers::Server;
 
 /// The environment variables that stand in for a parameter that the address does not have.
-const VARIABLES: [(&str, &str); 12] = [
+const VARIABLES: [(&str, &str); 13] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
@@ -33,6 +33,7 @@ const VARIABLES: [(&str, &str); 12] = [
     ("PGSSLMODE", "sslmode"),
     ("PGSSLROOTCERT", "sslrootcert"),
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
+    ("PGTARGETSESSIONATTRS", "target_session_attrs"),
 ];
 
 /// An address, parsed. The configuration of its servers may hold a password.
@@ -132,7 +133,8 @@ impl Parsed {
             "sslmode" => self.ssl_mode = Some(value.to_owned()),
             "sslrootcert" => self.root_certificate = Some(PathBuf::from(value)),
             "passfile" => self.passfile = Some(PathBuf::from(value)),
-            "target_session_attrs" if matches!(value, "read-write" | "primary") => {}
+            // `any` is the default of libpq.
+            "target_session_attrs" if matches!(value, "any" | "read-write" | "primary") => {}
             "target_session_attrs" => {
                 return Err(Failure::invalid(name, "read-write: Swarm writes"));
             }
@@ -140,6 +142,9 @@ impl Parsed {
             "gssencmode" => {
                 return Err(Failure::invalid(name, "disable or prefer: Swarm has no GSSAPI"));
             }
+            // What TLS does here anyway.
+            "sslsni" | "ssl_min_protocol_version"
+                if matches!(value, "" | "1" | "TLSv1" | "TLSv1.1" | "TLSv1.2") => {}
             // They are for GSSAPI, or for what TLS has no more.
             "krbsrvname" | "gsslib" | "gssdelegation" | "sslcompression" => {}
             "client_encoding" => {
@@ -351,11 +356,15 @@ mod tests {
         fs::write(&file, "*:*:*:ada:hunter2\n").unwrap();
         let environments =
             [("PGPASSFILE", file.to_str().unwrap()), ("HOME", home.path().to_str().unwrap())];
-        for (mode, password) in [(0o600, Some(&b"hunter2"[..])), (0o640, None)] {
+        let hunter2 = Some(&b"hunter2"[..]);
+        // As libpq, it is used as if it were not there.
+        for (mode, password) in
+            [(0o600, hunter2), (0o440, hunter2), (0o640, hunter2), (0o644, None), (0o660, None)]
+        {
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
             for environment in environments {
-                let read = parse("postgres://ada@db/desk", &[environment]).ok();
-                let read = read.as_ref().and_then(|read| read.servers[0].config.get_password());
+                let read = parse("postgres://ada@db/desk", &[environment]).unwrap();
+                let read = read.servers[0].config.get_password();
                 assert_eq!(read, password, "{mode:o}, {environment:?}");
             }
         }

@@ -5,15 +5,14 @@ use std::path::Path;
 use super::servers::Server;
 use crate::failure::{Failure, Outcome};
 
-/// Sets the password of each server, of the first line that fits. A file that does not exist has none; one that others may
-/// read is an error.
+/// Sets the password of each server, of the first line that fits. A file that does not exist has none. One that everybody may read, or that
+/// others may write, is left out with a warning, as libpq does; that its group may read it is how platforms hand over secrets.
 pub(super) fn apply(file: &Path, servers: &mut [Server]) -> Outcome<()> {
     let Ok(found) = std::fs::metadata(file) else { return Ok(()) };
     #[cfg(unix)]
-    if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o077 != 0 {
-        return Err(Failure::misconfigured(
-            "the file with passwords must be readable by its owner only",
-        ));
+    if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o037 != 0 {
+        tracing::warn!("the file with passwords is left out: everybody may read it: chmod 600");
+        return Ok(());
     }
     if !found.is_file() {
         return Ok(());

@@ -104,6 +104,9 @@ impl Line {
         if line.text().as_bytes() == text {
             return Ok(line);
         }
+        if text.ends_with(b"\r") {
+            return Err("ends with a carriage return, which Swarm does not write".to_owned());
+        }
         Err("is not written as this version of Swarm writes it".to_owned())
     }
 

@@ -8,6 +8,8 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
+use crate::secrets::trimmed_secret;
+
 pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
 #[derive(Args, Clone, Default)]
@@ -17,7 +19,7 @@ pub(crate) struct Source {
     /// redis-sentinel://host:port,host:port/name. With ?strict=true, a server that may lose writes is
     /// refused; with ?wait=1, each commit waits for a Redis replica. Flags are visible to all users of the machine: give passwords in the environment
     /// or the file [default: sqlite:swarm.db]
-    #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL")]
+    #[arg(long, env = "SWARM_STORE", hide_env_values = true, value_name = "URL", value_parser = address)]
     pub(crate) store: Option<String>,
     /// Configuration file (TOML): the flags of serve by name, and the tenants
     #[arg(long, env = "SWARM_CONFIG", value_name = "FILE")]
@@ -207,4 +209,10 @@ pub(crate) enum LogFormat {
     Text,
     /// One JSON object per line.
     Json,
+}
+
+/// An address without the line ends and byte order marks at its ends, which files and shells leave there.
+#[allow(clippy::unnecessary_wraps, reason = "a value parser returns a result")]
+pub(crate) fn address(text: &str) -> Result<String, Infallible> {
+    Ok(trimmed_secret(text).to_owned())
 }

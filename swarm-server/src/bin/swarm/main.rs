@@ -41,6 +41,8 @@ mod webhooks;
 mod witnesses;
 
 use std::env;
+use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{self, ExitCode};
 
@@ -62,9 +64,27 @@ fn forget_empty_authorities() {
     }
 }
 
+/// Refuses a file of `SSL_CERT_FILE` with a byte order mark: the libraries that read it would leave out its first authority, without a word.
+fn check_authorities() -> Result<(), CommandError> {
+    let Some(file) = env::var_os("SSL_CERT_FILE") else { return Ok(()) };
+    let mut start = [0; 3];
+    // A file that cannot be read is reported by those who need it.
+    let read = File::open(&file).and_then(|mut file| file.read_exact(&mut start));
+    if read.is_ok() && start == *"\u{feff}".as_bytes() {
+        let file = file.to_string_lossy();
+        let fault =
+            format!("SSL_CERT_FILE: {file}: begins with a byte order mark: save it without");
+        return Err(CommandError::Usage(fault));
+    }
+    Ok(())
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
     forget_empty_authorities();
+    if let Err(error) = check_authorities() {
+        return exit_code(Err(error));
+    }
     let ended = match CommandLine::read().command {
         Command::Serve(options) => serve::run(options).await,
         Command::Demo(options) => demo::run(options).await,

@@ -176,12 +176,17 @@ impl Kind {
     }
 }
 
-/// Names the store in the error, and says so where its address has a character that is to be percent-encoded.
+/// Names the store in the error. Where user or password end earlier than they were meant to, the error says so alone: other texts name parts
+/// of them as hosts and parameters.
 #[cfg(any(feature = "postgres", feature = "redis"))]
 fn connected<T>(store: &str, connected: Result<T, swarm_core::StoreError>) -> Result<T, Failure> {
-    let described = |error| {
-        let text = with_causes(&format!("store: {}", shown(store)), &error);
-        if has_unencoded_credentials(store) { format!("{text}; {PERCENT_ENCODE}") } else { text }
+    let described = |error| match credentials(store) {
+        Some(found) if found.contains(['@', '/', '#', '?']) => format!("store: {PERCENT_ENCODE}"),
+        found => {
+            let text = with_causes(&format!("store: {}", shown(store)), &error);
+            let is_encoded = found.is_none_or(is_encoded);
+            if is_encoded { text } else { format!("{text}; {PERCENT_ENCODE}") }
+        }
     };
     Ok(connected.map_err(described)?)
 }
@@ -190,23 +195,33 @@ fn connected<T>(store: &str, connected: Result<T, swarm_core::StoreError>) -> Re
 const PERCENT_ENCODE: &str = "user and password of an address are to be percent-encoded: % as %25, @ as %40, / as %2F, \
                               # as %23, ? as %3F, : as %3A";
 
-/// Whether the user or the password in an address has a character that ends them there, or a percent sign that encodes
-/// nothing.
+/// What was meant as user and password in an address: all before its last `@`, but for one in the value of a parameter.
 #[cfg(any(feature = "postgres", feature = "redis"))]
-fn has_unencoded_credentials(store: &str) -> bool {
-    let Some((_, rest)) = store.split_once("://") else { return false };
-    let before_settings = rest.split('?').next().unwrap_or_default();
-    let end = before_settings.rfind('@').or_else(|| {
-        // An @ in the value of a parameter ends no password.
-        let at = rest.find('@')?;
-        (!rest.get(..at)?.contains('=')).then_some(at)
-    });
-    let Some(credentials) = end.and_then(|end| rest.get(..end)) else { return false };
-    let is_encoded = |digits: &str| {
+fn credentials(store: &str) -> Option<&str> {
+    let (_, rest) = store.split_once("://")?;
+    let end = rest.rfind('@')?;
+    let (before, parameters) = rest.get(..end)?.split_once('?').unwrap_or((rest.get(..end)?, ""));
+    // Without credentials, what is before the parameters are hosts with their ports.
+    let hosts = before.rsplit_once('@').map_or(before, |(_, hosts)| hosts);
+    let hosts = hosts.split('/').next().unwrap_or_default();
+    let is_port = |port: &str| port.ends_with(']') || port.bytes().all(|it| it.is_ascii_digit());
+    let are_hosts =
+        hosts.split(',').all(|host| host.rsplit_once(':').is_none_or(|(_, port)| is_port(port)));
+    match parameters.contains('=') && are_hosts {
+        true => before.rsplit_once('@').map(|(credentials, _)| credentials),
+        false => rest.get(..end),
+    }
+}
+
+/// Whether each percent sign encodes something, and the whole is UTF-8 without characters that an address may not have.
+#[cfg(any(feature = "postgres", feature = "redis"))]
+fn is_encoded(credentials: &str) -> bool {
+    let encodes = |digits: &str| {
         digits.get(..2).is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
-    credentials.contains(['@', '/', '#', '?', '[', ']', ' '])
-        || credentials.split('%').skip(1).any(|after| !is_encoded(after))
+    !credentials.contains(['[', ']', ' '])
+        && credentials.split('%').skip(1).all(encodes)
+        && percent_decode_str(credentials).decode_utf8().is_ok()
 }
 
 /// Opens an existing store.
@@ -343,13 +358,32 @@ mod tests {
 
     #[test]
     fn characters_that_end_a_password_are_found() {
-        for bad in ["p@ss", "p/ss", "p#ss", "p?ss", "100%", "%zz", "%4", "a b", "p[ss"] {
+        let has_fault = |store: &str| {
+            let ends = |found: &str| found.contains(['@', '/', '#', '?']);
+            credentials(store).is_some_and(|found| ends(found) || !is_encoded(found))
+        };
+        for bad in [
+            "p@ss",
+            "p/ss",
+            "p#ss",
+            "p?ss",
+            "100%",
+            "%zz",
+            "%4",
+            "a b",
+            "p[ss",
+            "p@s?x",
+            "a?b=c",
+            "a=b?c",
+            "r%de",
+            "p@ss/w#r%d?",
+        ] {
             for url in [
                 format!("redis://:{bad}@h:1"),
                 format!("postgres://u:{bad}@h/d"),
                 format!("postgres://u:{bad}@h/d?pool=4"),
             ] {
-                assert!(has_unencoded_credentials(&url), "{url}");
+                assert!(has_fault(&url), "{url}");
             }
         }
         for good in [
@@ -361,7 +395,7 @@ mod tests {
             "postgres:///d?host=/run/postgresql",
             "memory",
         ] {
-            assert!(!has_unencoded_credentials(good), "{good}");
+            assert!(!has_fault(good), "{good}");
         }
     }
 }

@@ -61,7 +61,11 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
         return Err(bad("hosts", "must name at least one").into());
     }
     if let Some(host) = table.hosts.iter().find(|host| !is_host(host)) {
-        return Err(bad("hosts", &format!("{host:?} must be a host name without a port")).into());
+        return Err(bad(
+            "hosts",
+            &format!("{host:?} must be a host name without a port, an international one as xn--…"),
+        )
+        .into());
     }
     let operators = admin_tokens(table)?;
     let mut tenant = TenantConfig::new(id, operators).on_hosts(&table.hosts);
@@ -149,7 +153,7 @@ fn footer(tables: &[FooterTable]) -> Result<Vec<FooterLink>, String> {
     let link = |table: &FooterTable| {
         FooterLink::new(&table.text, &table.url).ok_or_else(|| {
             let rule =
-                "must be a text of 1 to 60 characters and an address with https, http or mailto";
+                "must be a text of 1 to 60 characters and an address with https, http or mailto, an international domain as xn--…";
             format!("{:?}: {rule}", table.text)
         })
     };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use swarm_client::Client;
+use swarm_core::domain::shown_url;
 use swarm_core::json::{self, Json};
 
 use super::arguments::{Access, ContextVerb};
@@ -100,7 +101,8 @@ fn no_token(what: &str) -> CommandError {
 }
 
 fn given_url(access: &Access) -> Option<String> {
-    access.url.clone().or_else(|| variable("SWARM_URL"))
+    let url = access.url.clone().or_else(|| variable("SWARM_URL"));
+    url.map(|url| trimmed_secret(&url).to_owned())
 }
 
 fn url_source(access: &Access) -> &'static str {
@@ -112,7 +114,10 @@ fn token_source(access: &Access) -> &'static str {
 }
 
 fn client(access: &Access, url: &str) -> Result<Client, CommandError> {
-    access.trust.client(url).map_err(|error| CommandError::Usage(format!("{url}: {error}")))
+    access
+        .trust
+        .client(url)
+        .map_err(|error| CommandError::Usage(format!("{}: {error}", shown_url(url))))
 }
 
 fn given_token(access: &Access) -> Result<Option<String>, CommandError> {

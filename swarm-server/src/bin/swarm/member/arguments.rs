@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::arguments::Trust;
+use crate::arguments::{Trust, address};
 use crate::command::flag;
 
 /// The profile of a user who names none.
@@ -27,7 +27,7 @@ pub(crate) struct MemberOptions {
     )]
     pub(crate) profile: String,
     /// The service; the profile remembers that of the application
-    #[arg(long, global = true, env = "SWARM_URL", value_name = "URL")]
+    #[arg(long, global = true, env = "SWARM_URL", value_name = "URL", value_parser = address)]
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) trust: Trust,

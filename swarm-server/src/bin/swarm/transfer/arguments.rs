@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use swarm_core::TenantId;
 
-use crate::arguments::Source;
+use crate::arguments::{Source, address};
 
 /// The file of the key that signs dumps.
 #[derive(Args)]
@@ -61,10 +61,10 @@ pub(crate) struct RestoreOptions {
 )]
 pub(crate) struct CopyOptions {
     /// The store to read
-    #[arg(long, env = "SWARM_FROM", hide_env_values = true, value_name = "URL")]
+    #[arg(long, env = "SWARM_FROM", hide_env_values = true, value_name = "URL", value_parser = address)]
     pub(super) from: String,
     /// The store to write; the tenants must have no records there
-    #[arg(long, env = "SWARM_TO", hide_env_values = true, value_name = "URL")]
+    #[arg(long, env = "SWARM_TO", hide_env_values = true, value_name = "URL", value_parser = address)]
     pub(super) to: String,
     /// Only this tenant
     #[arg(long, value_name = "ID", value_parser = tenant)]
