@@ -1,6 +1,7 @@
 //! Mails to members: their texts, and their delivery with attempts and retries, by one server at a time (API.md, 7.5).
 
 use super::{Refusal, Versioned};
+use crate::domain::json::is_unprintable;
 use crate::domain::{
     Actor, Contact, Links, Mail, MailState, Member, MemberId, Message, NoticeDraft, OperatorAct,
     Session, SessionId, SessionState, Timestamp, Version,
@@ -100,12 +101,16 @@ pub(crate) fn reminder_due(session: &Session, before_millis: i64) -> Option<Time
     Some(deadline.plus_millis(-before_millis))
 }
 
-/// Returns whether a contact may be an e-mail address.
-pub fn is_address(contact: &Contact) -> bool {
-    let text = contact.as_str().trim();
-    let is_clean = !text.chars().any(|it| it.is_whitespace() || it.is_control());
-    let parts = text.rsplit_once('@');
-    is_clean && parts.is_some_and(|(user, domain)| !user.is_empty() && !domain.is_empty())
+/// Returns the e-mail address in a contact: the whole of it, or what follows `mailto:`, or what is in angle brackets after a name. `None` if
+/// it cannot be one.
+pub fn address(contact: &Contact) -> Option<&str> {
+    let text = contact.as_str().trim_matches(|it: char| it.is_whitespace() || is_unprintable(it));
+    let in_brackets = text.strip_suffix('>').and_then(|text| text.rsplit_once('<'));
+    let text = in_brackets.map_or(text, |(_, address)| address);
+    let text = text.strip_prefix("mailto:").unwrap_or(text);
+    let is_clean = !text.chars().any(|it| it.is_whitespace() || is_unprintable(it));
+    let (user, domain) = text.rsplit_once('@')?;
+    (is_clean && !user.is_empty() && !domain.is_empty()).then_some(text)
 }
 
 /// A change of a message.

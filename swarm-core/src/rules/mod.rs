@@ -58,9 +58,7 @@ pub use challenge::{
 pub use facts::{Basis, MemberBasis, Versioned};
 pub use judge::{Filing, judge};
 pub use log::Act;
-pub use mail::{
-    Attempt, MailText, MessageChange, QueuedMail, Reminder, StandardMailText, is_address,
-};
+pub use mail::{Attempt, MailText, MessageChange, QueuedMail, Reminder, StandardMailText, address};
 pub use membership::{MemberChange, MemberRemoval};
 pub use next_step::{NextStep, StepAct, StepBy};
 pub use policy::{PolicyKind, PolicyRefusal};

@@ -222,7 +222,8 @@ impl Tenant {
                 continue;
             }
             let Some(member) = self.store.member(member_id).await?.member else { continue };
-            if !member.record.state.is_active() || !rules::is_address(&member.record.contact) {
+            if !member.record.state.is_active() || rules::address(&member.record.contact).is_none()
+            {
                 continue;
             }
             let mail = self.mail_text.reminder(&member.record, &session.record, links);
@@ -254,7 +255,7 @@ impl Tenant {
         links: &(impl Links + Sync + ?Sized),
         by: &Actor,
     ) -> Result<Arc<Message>, Error> {
-        if !rules::is_address(to) {
+        if rules::address(to).is_none() {
             let invalid = Invalid::new("address", "must be an e-mail address");
             return Err(Refusal::InvalidRequest(invalid).into());
         }

@@ -95,9 +95,18 @@ pub(super) async fn read_consistently<F: Future<Output = Reply>>(
     page(request).await
 }
 
-/// Whether an `Accept` header prefers JSON to HTML. Without a preference the client gets the page.
+/// Whether an `Accept` header prefers JSON to HTML, or a type that is written in JSON. Without a preference the client gets the page.
 fn prefers_json(accept: &str) -> bool {
-    preference(accept, "application", "json") > preference(accept, "text", "html")
+    let types =
+        accept.split(',').filter_map(|range| range.split(';').next()?.trim().split_once('/'));
+    let is_json = |(kind, subtype): &(&str, &str)| {
+        let ending = subtype.len().saturating_sub(5);
+        let is_suffixed = subtype.get(ending..).is_some_and(|it| it.eq_ignore_ascii_case("+json"));
+        is_suffixed || (kind.eq_ignore_ascii_case("text") && subtype.eq_ignore_ascii_case("json"))
+    };
+    types.filter(is_json).chain([("application", "json")]).any(|(kind, subtype)| {
+        preference(accept, kind, subtype) > preference(accept, "text", "html")
+    })
 }
 
 /// Whether an `Accept` header prefers HTML to JSON. A client without a preference gets JSON.
@@ -136,12 +145,16 @@ mod tests {
             "application/json;Q=0.5, text/html",
             "application/json;q=0, */*",
             "text/html, application/json",
+            "text/html, application/ld+json;q=0.9",
         ] {
             assert!(!prefers_json(html), "{html}");
         }
         for json in [
             "application/json",
             "application/*",
+            "application/vnd.api+json",
+            "application/problem+JSON, text/html;q=0.9",
+            "text/json",
             "text/html;q=0.1, */*",
             "Application/JSON",
             // axios and Angular, jQuery.

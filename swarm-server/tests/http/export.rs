@@ -66,6 +66,35 @@ fn export_writes_all_lists_and_their_digests() {
     assert_eq!(export().status.code(), Some(2));
 }
 
+/// One that is stopped lets the next one begin.
+#[test]
+fn two_exports_do_not_write_into_one_folder() {
+    let server = Server::start();
+    let client = server.client();
+    // A member that has a memo and no take, and is not active any more.
+    let ada = Author::join(&client, "Ada");
+    let memo = json!({ "title": "t", "body": "b" }).to_string();
+    client.post("/api/swarm/memos", &[("authorization", &ada.bearer())], &memo).expect(201);
+    client.operate("/deactivate", &json!({ "memberId": ada.id.as_str() })).expect(200);
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("http://{}", server.address);
+    let export = || {
+        let out = folder.path().to_str().unwrap();
+        swarm(&["export", &url, "--out", out], &[]).output().unwrap()
+    };
+    let other = fs::File::open(folder.path()).unwrap();
+    other.lock().unwrap();
+    let refused = export();
+    assert_eq!(refused.status.code(), Some(1));
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("another export is writing to"), "{text}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    drop(other);
+    assert_eq!(export().status.code(), Some(0));
+    let members = fs::read_to_string(folder.path().join("members.ndjson")).unwrap();
+    assert!(members.contains(ada.id.as_str()), "{members}");
+}
+
 #[test]
 fn failed_export_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();

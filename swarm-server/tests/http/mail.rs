@@ -317,6 +317,9 @@ fn international_domains_and_the_name_of_the_sender_are_sent_in_ascii() {
             ("zoe@BÜCHER.example", "zoe@xn--bcher-kva.example"),
             ("zoe@例え.テスト", "zoe@xn--r8jz45g.xn--zckzah"),
             ("zoe@test.example.", "zoe@test.example"),
+            ("Zoe <zoe@bücher.example>", "zoe@xn--bcher-kva.example"),
+            ("mailto:zoe@test.example", "zoe@test.example"),
+            ("\u{200b}zoe@test.example\u{feff}", "zoe@test.example"),
         ];
         for (contact, _) in contacts {
             activated(&program.client, contact);

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -285,6 +286,30 @@ fn tenant_that_is_served_no_more_does_not_count_for_readiness() {
     wait_until("it is ready", || ready().status == 200);
     // It is still known what its log was.
     std::fs::write(&file, tenant("acme", "") + &tenant("bolt", "")).unwrap();
+    program.signal("HUP");
+    let bolt = program.client.at("bolt.example");
+    wait_until("it is served", || bolt.get("/api/swarm/subjects").status == 200);
+    bolt.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(503);
+}
+
+/// What this server has signed is remembered over a restart, also while the tenant is not in the file.
+#[test]
+fn log_of_a_new_tenant_is_checked_before_it_is_served() {
+    let both = tenant("acme", "") + &tenant("bolt", "");
+    let file = configuration("added.toml", &both);
+    let serve = ["serve", "--config", file.to_str().unwrap()];
+    let program = Program::start(&serve, &[]);
+    let bolt = program.client.at("bolt.example");
+    bolt.convene("2026-11-21", "aurora");
+    bolt.get("/swarm/log/checkpoint").expect(200);
+    let folder = Arc::clone(&program.folder);
+    program.stop("TERM");
+    let remove = ["remove", "--store=sqlite:swarm.db", "--tenant=bolt", "--yes"];
+    let removed = swarm(&remove, &[]).current_dir(folder.path()).output().unwrap();
+    assert!(removed.status.success(), "{removed:?}");
+    std::fs::write(&file, tenant("acme", "")).unwrap();
+    let program = Program::start_in(folder, &serve, &[]);
+    std::fs::write(&file, both).unwrap();
     program.signal("HUP");
     let bolt = program.client.at("bolt.example");
     wait_until("it is served", || bolt.get("/api/swarm/subjects").status == 200);

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use swarm_core::Mailer;
 use swarm_core::domain::Mail;
 use swarm_core::proof::hex;
-use swarm_core::rules::Attempt;
+use swarm_core::rules::{self, Attempt};
 use swarm_http::TenantConfig;
 use tokio::time::timeout;
 
@@ -79,7 +79,7 @@ impl TenantSmtp {
     /// The message; `None` if the contact is not a valid e-mail address.
     fn letter(&self, mail: &Mail) -> Option<Message> {
         // The dot at the end of a complete domain name is no part of an address.
-        let to = mail.to.as_str().trim();
+        let to = rules::address(&mail.to)?;
         let to = ascii_address(to.strip_suffix('.').unwrap_or(to).parse().ok()?)?;
         let letter = Message::builder()
             .message_id(Some(message_id(self.from.email.domain(), mail)))
