@@ -279,9 +279,9 @@ mod tests {
     fn new_tokens_wait_once_the_free_ones_are_used_up() {
         let (attempts, tenant) = (TokenAttempts::default(), tenant());
         let asker = Asker { tenant: &tenant, client: 1 };
-        fail(&attempts, asker, 0..20);
+        fail(&attempts, asker, 0..1_000);
         assert_eq!(left(&attempts, asker), None);
-        for (token, wait) in (20..).zip([5, 10, 20, 40, 60, 60]) {
+        for (token, wait) in (1_000..).zip([5, 10, 20, 40, 60, 60]) {
             fail(&attempts, asker, token..token + 1);
             assert_eq!(left(&attempts, asker), Some(wait * SECOND));
         }
@@ -303,13 +303,13 @@ mod tests {
             begin(b"stale").unwrap().fail(now);
         }
         assert_eq!(left(&attempts, asker), None);
-        fail(&attempts, asker, 0..30);
+        fail(&attempts, asker, 0..1_010);
         assert!(left(&attempts, asker).is_some());
         for token in [&b"right"[..], b"stale"] {
             assert!(begin(token).is_ok());
         }
         // Of the same client alone.
-        fail(&attempts, Asker { tenant: &tenant, client: 2 }, 0..30);
+        fail(&attempts, Asker { tenant: &tenant, client: 2 }, 0..1_010);
         let other = Asker { tenant: &tenant, client: 2 };
         assert!(attempts.begin(other, b"right", now).is_err());
     }
