@@ -1176,7 +1176,8 @@ class Report:
         self.findings = []
 
     def conclude(self, check, faults, holds):
-        if not faults:
+        """The faults of a check, or what holds: nothing, if that is empty, because nothing was looked at."""
+        if holds and not faults:
             self.findings.append(("holds", check, holds))
         self.some("fails", check, faults)
 
@@ -1243,7 +1244,8 @@ def verify(fields, key=None, members=None, policy=None, reader=None, authorities
         check_roster(session, filed, acts, report)
         check_quorum(filed, acts, report)
         differs = [act for act in acts if act.session["bucketsDigest"] != session.logged["bucketsDigest"]]
-        report.conclude("buckets", [f"not those whose digest entry {act.seq} has" for act in differs[:1]], "as in the log")
+        report.conclude("buckets", [f"not those whose digest entry {act.seq} has" for act in differs[:1]],
+                        acts and ("none" if session.buckets is None else f"{count(len(session.buckets), 'bucket', 'buckets')} by their digest"))
         check_count(session, acts, entries, report)
         check_snapshot(session, takes, places, acts, report)
         check_outcome(session, acts, report)
@@ -1348,10 +1350,23 @@ def check_records(record, rows, digests, report):
         take.faults = take.unknown = ()
         takes.append(take)
     named = f"session {session.id} of {session.date} and {shown(session.subject)}" if session else "the session"
-    report.conclude("record", faults, f"{named} and {len(takes)} takes")
+    report.conclude("record", faults, named + (f" and {count(len(takes), 'take', 'takes')}" if takes else ""))
     if unknown:
         report.unproven("unknown", "fields that this program does not know: " + ", ".join(map(shown, sorted(unknown))))
     return session, takes
+
+
+def count(number, one, many):
+    return f"{number} {one if number == 1 else many}"
+
+
+def conclude_on_signed(check, takes, faults, holds, report):
+    """Concludes a check of a signed field. Of takes without texts it was read, and may not be what was signed."""
+    withheld = sum(not take.has_texts for take in takes)
+    among = ", among the takes whose texts are shown" if withheld else ""
+    report.conclude(check, faults, len(takes) > withheld and holds + among)
+    if withheld:
+        report.unproven(check, f"that {count(withheld, 'take has', 'takes have')} the {check} that was signed: the texts are withheld")
 
 
 def check_signatures(takes, report):
@@ -1365,10 +1380,11 @@ def check_signatures(takes, report):
             holds = False
         if not holds:
             faults.append(f"take {take.id}: the key {shown(take.key)} of {shown(take.member)} did not sign these fields")
-    report.conclude("signature", faults, f"{len(takes) - len(withheld)} takes are signed by the key in them, to the byte")
+    whole = len(takes) - len(withheld)
+    report.conclude("signature", faults, whole and f"{count(whole, 'take is', 'takes are')} signed by the key in it, to the byte")
     if withheld:
-        report.unproven("signature", f"that {len(withheld)} takes were signed by the key in them, as they read: the texts are "
-                                     "withheld, and the digest is that of the log")
+        report.unproven("signature", f"that {count(len(withheld), 'take was', 'takes were')} signed by the key in it, as it reads: "
+                                     "the texts are withheld, and the digest is that of the log")
 
 
 def check_members(rows, takes, report):
@@ -1384,7 +1400,7 @@ def check_members(rows, takes, report):
         listed.add(member)
     faults += [f"no row for {shown(name)} with the key {shown(key)}" for name, key in sorted(used - listed)]
     faults += [f"a row for {shown(name)} with the key {shown(key)}, which verified no take" for name, key in sorted(listed - used)]
-    report.conclude("members", faults, f"{len(listed)} keys, those that verified the takes")
+    report.conclude("members", faults, listed and f"{count(len(listed), 'key', 'keys')}, those in the takes")
 
 
 def check_nonces(takes, report):
@@ -1394,7 +1410,7 @@ def check_nonces(takes, report):
         if nonce in spent:
             faults.append(f"take {take.id}: {shown(take.member)} used the nonce {shown(nonce[1])} before")
         spent.add(nonce)
-    report.conclude("nonce", faults, "no member used one twice in this session")
+    conclude_on_signed("nonce", takes, faults, "no member used one twice in this session", report)
 
 
 def read_entries(rows, report):
@@ -1437,14 +1453,18 @@ def check_entries(session, takes, entries, faults, report):
     order = [places[ident] for ident in sorted(places)]
     if order != sorted(order):
         faults.append("the takes are in another order in the log")
-    report.conclude("entry", faults, f"{len(entries)} entries in place, one for each of {len(by_id)} takes")
+    own = f", and {count(len(by_id), 'take', 'takes')}, each with an entry of its own" if by_id else ""
+    report.conclude("entry", faults, entries and f"{count(len(entries), 'entry', 'entries')} in place{own}")
     return places
 
 
 def check_seals(session, takes, places, acts, entries, report):
-    """Checks that each take that was filed before a blind session was opened had a seal, and was opened with it."""
+    """Checks that each take that was filed before a blind session was opened had a seal, and was opened with it. Of a take
+    without texts the seal cannot be computed."""
     openings = {entry.seq: entry.fields for entry in entries if entry.kind == "opening"}
+    seals = {entry.id: entry.fields["sealed"] for entry in entries if entry.kind == "take" and "sealed" in entry.fields}
     sealed = [take for take in takes if take.salt is not None]
+    withheld = sum(not take.has_texts for take in sealed)
     if not (session.blind or openings or sealed):
         return
     faults = [] if session.blind else ["takes are sealed, and the session is not blind"]
@@ -1452,8 +1472,14 @@ def check_seals(session, takes, places, acts, entries, report):
     for take in takes:
         if take.salt is None and (opened is None or places.get(take.id, math.inf) < opened):
             faults.append(f"take {take.id} was filed before the session was opened, without a seal")
+        if take.salt is not None and (take.seal() is None or seals.get(take.id) != take.seal()):
+            faults.append(f"take {take.id} has another seal than its entry")
     faults += opening_faults(opened, sealed, openings)
-    report.conclude("seal", faults, f"{len(sealed)} takes are what the seals in the log were made of, and were opened together")
+    report.conclude("seal", faults, "none, as no take was filed before it was opened" if not sealed else len(sealed) > withheld and
+                    f"{count(len(sealed) - withheld, 'take is', 'takes are')} what the seals in the log were made of, and were opened together")
+    if withheld:
+        made = "1 take is what its seal was made of" if withheld == 1 else f"{withheld} takes are what their seals were made of"
+        report.unproven("seal", f"that {made}: the texts are withheld")
 
 
 def opening_faults(opened, sealed, openings):
@@ -1477,10 +1503,10 @@ def check_stances(takes, session, report):
     """Checks that each take has one of the stances that the session declares, if it declares any."""
     if session is None or session.stances is None:
         return
-    report.conclude("stance", [
+    conclude_on_signed("stance", takes, [
         f"take {take.id}: {shown(take.fields['stance'])} is none that the session declares"
         for take in takes if take.fields["stance"] not in session.ranks
-    ], f"each take has one of the {len(session.ranks)} stances that the session declares")
+    ], f"each take has one of the {len(session.ranks)} stances that the session declares", report)
 
 
 def check_revisions(takes, places, acts, session, report):
@@ -1502,7 +1528,7 @@ def check_revisions(takes, places, acts, session, report):
             named = None if take.superseded_by is None else write(take.superseded_by)
             if named != (str(follower.id) if follower else None):
                 faults.append(f"take {take.id}: supersededBy is {shown(named or 'none')}, expected {follower.id if follower else 'none'}")
-    report.conclude("revision", faults, f"of {len(by_member)} members, from 1 on without a gap")
+    report.conclude("revision", faults, by_member and f"of {count(len(by_member), 'member', 'members')}, from 1 on without a gap")
 
 
 def check_history(session, filed, acts, report):
@@ -1522,7 +1548,7 @@ def check_history(session, filed, acts, report):
         if other:
             faults.append(f"the record differs from the last act, entry {acts[-1].seq}: {', '.join(other)}")
     practice = "; it is for practice, and counts for nothing" if session.practice else ""
-    report.conclude("history", faults, f"{len(acts)} acts lead from convening to the record{practice}")
+    report.conclude("history", faults, f"{count(len(acts), 'act leads', 'acts lead')} from convening to the record{practice}")
     voids = [act for act in acts if act.act == "void"]
     report.notable("history", [f"{act.named()}: voided: its result counts for nothing" for act in voids])
 
@@ -1603,16 +1629,18 @@ def step_fault(before, act):
 
 
 def check_versions(session, acts, entries, report):
-    faults, last = [], 0
+    faults, last, judged = [], 0, 0
     for act in acts:
         if act.version != last + 1:
             faults.append(f"entry {act.seq} is version {act.version}, expected {last + 1}")
         last = act.version
     for entry in entries:
         act = acts.in_force(entry.seq) if entry.kind == "take" and entry.session_id == session.id else None
+        judged += act is not None
         if act and entry.judged != act.version:
             faults.append(f"entry {entry.seq}: take {entry.id} was judged under version {entry.judged}, and {act.version} was in force")
-    report.conclude("version", faults, f"the acts are 1 to {last} without a gap, and each take was judged under its own")
+    own = f", and {count(judged, 'take was', 'takes were')} judged under the one in force" if judged else ""
+    report.conclude("version", faults, acts and f"the acts are 1 to {last} without a gap{own}")
 
 
 def check_times(session, acts, entries, report):
@@ -1642,14 +1670,16 @@ def check_times(session, acts, entries, report):
         if act and time is not None and time > act.at:
             faults.append(f"{name} is after entry {act.seq} of {act.fields['at']}")
     back = "run back where that was accepted" if accepted else "never run back"
-    report.conclude("time", faults, f"they agree with the log, whose times {back}")
+    report.conclude("time", faults, acts and f"they agree with the log, whose times {back}")
     report.notable("time", accepted)
 
 
 def check_deadlines(filed, acts, report):
-    faults, notable = [], []
+    faults, notable, bound, free = [], [], 0, 0
     for take, place in zip(filed.takes, filed.at):
         act = acts.in_force(place)
+        bound += act is not None and act.closes_at is not None
+        free += act is not None and act.closes_at is None
         if act is None:
             faults.append(f"take {take.id} was filed before the session was convened")
         elif act.closes_at is not None and take.filed_at > act.closes_at:
@@ -1670,7 +1700,13 @@ def check_deadlines(filed, acts, report):
         if act.aggregates and other is not None and act.at <= other:
             notable.append(f"{act.named()}: aggregated before the deadline {act.session['windowClosesAt']}; "
                            f"{len(filed.after(act.seq))} takes were filed after it, and count for nothing")
-    report.conclude("deadline", faults, f"{len(filed.takes)} takes were filed within the deadline in force, which was moved {len(moves)} times")
+    within = (f"{count(bound, 'take was', 'takes were')} filed within the deadline in force, "
+              f"which was moved {count(len(moves), 'time', 'times')}")
+    without = f"{count(free, 'take was', 'takes were')} filed when there was none"
+    holds = "; ".join(text for number, text in ((bound, within), (free, without)) if number)
+    if all(act.closes_at is None for act in acts):
+        holds = "none, so no take could be late"
+    report.conclude("deadline", faults, acts and holds)
     report.notable("deadline", notable)
 
 
@@ -1691,9 +1727,10 @@ def check_roster(session, filed, acts, report):
         if excused is not False:
             what = "is not on" if excused is None else "was excused by"
             faults.append(f"take {take.id}: {shown(take.member)} {what} the roster of entry {act.seq}")
-    report.conclude("roster", faults, "none, so every member could file" if session.roster is None else
-                    f"{len(last)} members by its digest; the author of each of {len(filed.takes) - earlier} takes since was expected; "
-                    f"{earlier} takes were filed before it")
+    holds, since = f"{count(len(last), 'member', 'members')} by its digest", len(filed.takes) - earlier
+    holds += f"; the author of each of {count(since, 'take', 'takes')} since was expected" if since else ""
+    holds += f"; {count(earlier, 'take was', 'takes were')} filed before it" if earlier else ""
+    report.conclude("roster", faults, acts and ("none, so every member could file" if session.roster is None else holds))
     notable = []
     for before, act in acts.steps():
         on_file = filed.before(act.seq)
@@ -1754,15 +1791,15 @@ def check_count(session, acts, entries, report):
     faults, holds = [], None
     for act in acts:
         before = bisect_left(places, act.seq)
+        precede = count(before, "take precedes", "takes precede") if before else "no take precedes"
         if act.aggregates and act.takes == before:
-            holds = f"{before} takes precede the aggregation, entry {act.seq}, as it says"
+            holds = f"{precede} the aggregation, entry {act.seq}, as it says"
         elif act.aggregates:
             said = "does not say how many takes were on file" if act.takes is None else f"aggregated the session with {act.takes} on file"
-            faults.append(f"{before} takes precede entry {act.seq} in the bundle, which {said}")
+            faults.append(f"{precede} entry {act.seq} in the bundle, which {said}")
         elif act.takes is not None:
             faults.append(f"entry {act.seq} counts takes, and aggregates nothing")
-    if holds or faults:
-        report.conclude("takes", faults, holds)
+    report.conclude("takes", faults, holds)
 
 
 def check_snapshot(session, takes, places, acts, report):
@@ -1783,10 +1820,11 @@ def check_snapshot(session, takes, places, acts, report):
         faults.append("the rules compute another one: " + ", ".join(map(shown, differing(computed, given))))
     if session.original:
         quotes = sum(quote["body"] is None for quote in given["quotes"])
-        report.unproven("snapshot", f"its digest in entry {act.seq}: {quotes} quotes are withheld")
+        report.unproven("snapshot", f"its digest in entry {act.seq}: {count(quotes, 'quote is', 'quotes are')} withheld")
     members = computed["participation"]["members"]
-    report.conclude("snapshot", faults, f"computed again from {len(before)} takes, of which those of {members} members count, "
-                                        "and the same bit for bit")
+    made = (f"from {count(len(before), 'take', 'takes')}, of which those of {count(members, 'member', 'members')} count" if before
+            else "without takes")
+    report.conclude("snapshot", faults, f"computed again {made}, and the same bit for bit")
 
 
 def check_outcome(session, acts, report):
@@ -1846,7 +1884,7 @@ def scores(value, quotes, ranks):
     for quote, lean in leans:
         loss = ((1 + lean) / 2 - y) ** 2
         rows.append((rounded(loss), quote["memberId"], quote["takeId"], rounded(crowd - loss)))
-    yield (f"{number_text(value)}; from the snapshot, {len(rows)} members scored, the crowd lost {number_text(rounded(crowd))}, "
+    yield (f"{number_text(value)}; from the snapshot, {count(len(rows), 'member', 'members')} scored, the crowd lost {number_text(rounded(crowd))}, "
            f"always neutral {number_text(rounded((0.5 - y) ** 2))}")
     for loss, member, take, skill in sorted(rows, key=lambda row: (row[0], row[1].encode("utf-8"))):
         yield f"{shown(member)} lost {number_text(loss)} with take {take}, skill {number_text(skill)}"
@@ -1873,12 +1911,12 @@ def check_withheld(takes, entries, report):
             notable.append(f"take {take.id} of {shown(take.member)}: body and memoUrl are withheld since "
                            f"{take.withheld['at']}, note {shown(take.withheld['note'])}")
     if faults or notable:
-        report.conclude("withheld", faults, f"{len(notable)} marks are as the log says")
+        report.conclude("withheld", faults, f"{count(len(notable), 'mark is', 'marks are')} as the log says")
     report.notable("withheld", notable)
 
 
 def check_keys(takes, places, members, log, report):
-    faults, notable, used = [], [], {}
+    faults, notable, used, in_log = [], [], {}, 0
     for take in takes:
         before = used.get(take.member)
         used[take.member] = take
@@ -1886,6 +1924,7 @@ def check_keys(takes, places, members, log, report):
             notable.append(f"{shown(take.member)} filed take {before.id} with the key {before.key}, take {take.id} with {take.key}")
         if members is not None and take.key not in members.get(take.member, [take.key]):
             faults.append(f"take {take.id}: the key {take.key} is not one that you named of {shown(take.member)}")
+        in_log += log is not None and take.id in places
         if log and take.id in places and log.key_before(take.member, places[take.id]) != take.key:
             faults.append(f"take {take.id}: the log had not given {shown(take.member)} the key {take.key} when it was filed")
     if log:
@@ -1894,12 +1933,14 @@ def check_keys(takes, places, members, log, report):
                 faults.append(f"entry {seq} changes {change}, which neither an operator nor the key before replaced")
             elif by is not None:
                 notable.append(f"entry {seq} by {shown(by)}: {change}")
+    listed = set(used) & set(members or {})
+    parts = [f"{count(in_log, 'take has', 'takes have')} the key that the log had of the author"] if in_log else []
+    parts += [f"the keys of {count(len(listed), 'member', 'members')} are those that you named"] if listed else []
     if members is None and log is None:
         report.unproven("keys", "that the log registered these keys for these members: --log, --members")
-    else:
-        if members is not None and set(used) - set(members):
-            report.unproven("identity", f"the file names no key of {len(set(used) - set(members))} members")
-        report.conclude("keys", faults, "those that the log, or the file, has of the authors")
+    if members is not None and len(listed) < len(used):
+        report.unproven("identity", f"the file names no key of {count(len(used) - len(listed), 'member', 'members')}")
+    report.conclude("keys", faults, "; ".join(parts))
     report.notable("keys", notable)
 
 
@@ -1912,7 +1953,7 @@ def check_checkpoint(note, entries, key, policy, report):
         return
     faults = [f"entry {entry.seq} is not in the tree of the checkpoint" for entry in entries
               if not leads_to(entry.leaf, entry.index, size, entry.proof, root)]
-    report.conclude("inclusion", faults, f"{len(entries)} entries are in the tree of {size}")
+    report.conclude("inclusion", faults, entries and f"{count(len(entries), 'entry is', 'entries are')} in the tree of {size}")
     logs = policy.logs if policy else []
     if key is not None:
         name, raw = read_log_key(key)
@@ -1941,7 +1982,7 @@ def check_checkpoint(note, entries, key, policy, report):
     by = {name: time for name, time in times.items() if time is not None}
     told = ", ".join(f"{shown(name)} at {unix_text(time)}" for name, time in by.items())
     report.conclude("witness", [] if policy.quorum(by) else [f"too few witnesses of the policy cosigned it: {told or 'none'}"],
-                    f"cosigned by {told}; each entry was there then")
+                    f"cosigned by {told}; each entry in its tree was there then")
 
 
 def check_timestamp(bundle, entries, authorities, report):

@@ -33,6 +33,7 @@ pub(super) fn check(
         unproven.map(|it| format!("entry {} is not in the tree of the checkpoint", it.seq));
     let proven = count(entries.len(), "entry is", "entries are");
     let holds = format!("{proven} in the tree of {size}; checked offline");
+    let holds = (!entries.is_empty()).then_some(holds);
     report.conclude(Check::Inclusion, unproven.collect::<Faults>(), holds);
     check_note(&note, key, policy, report);
 }
@@ -89,7 +90,7 @@ fn check_witnesses(note: &SignedNote, policy: Option<&TlogPolicy>, report: &mut 
         (false, "") => vec!["no witness of the policy cosigned it".to_owned()],
         (false, shown) => vec![format!("too few witnesses of the policy cosigned it: {shown}")],
     };
-    let holds = format!("cosigned by {shown}; each entry was there then");
+    let holds = format!("cosigned by {shown}; each entry in its tree was there then");
     report.conclude(Check::Witness, faults, holds);
 }
 

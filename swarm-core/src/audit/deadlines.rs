@@ -68,7 +68,7 @@ impl<'a> Filed<'a> {
 /// Checks that each take was filed within the deadline in force at that time, and that no deadline was moved to
 /// before a take that was filed already.
 pub(super) fn check(filed: &Filed<'_>, acts: &[ActOnSession<'_>], report: &mut Report) {
-    let mut faults = Vec::new();
+    let (mut faults, mut bound, mut free) = (Vec::new(), 0, 0);
     for (place, take) in filed.all() {
         let (id, filed_at) = (take.id, take.filed_at);
         let Some(act) = in_force(acts, *place) else {
@@ -76,6 +76,7 @@ pub(super) fn check(filed: &Filed<'_>, acts: &[ActOnSession<'_>], report: &mut R
             continue;
         };
         let deadline = act.after().window_closes_at;
+        *(if deadline.is_some() { &mut bound } else { &mut free }) += 1;
         if let Some(deadline) = deadline.filter(|it| !takes_may_come(Some(*it), filed_at)) {
             let seq = act.seq;
             faults.push(format!(
@@ -94,9 +95,18 @@ pub(super) fn check(filed: &Filed<'_>, acts: &[ActOnSession<'_>], report: &mut R
         }
     }
     let moved = count(moves().count(), "time", "times");
-    let takes = count(filed.all().len(), "take was filed", "takes were filed");
-    let holds = format!("{takes} within the deadline in force, which was moved {moved}");
-    report.conclude(Check::Deadline, faults, holds);
+    let takes = |number| count(number, "take was filed", "takes were filed");
+    let within = format!("{} within the deadline in force, which was moved {moved}", takes(bound));
+    let without = format!("{} when there was none", takes(free));
+    let is_never = acts.iter().all(|act| act.after().window_closes_at.is_none());
+    let holds = match (bound, free) {
+        _ if is_never => Some("none, so no take could be late".to_owned()),
+        (0, 0) => None,
+        (0, _) => Some(without),
+        (_, 0) => Some(within),
+        _ => Some(format!("{within}; {without}")),
+    };
+    report.conclude(Check::Deadline, faults, holds.filter(|_| !acts.is_empty()));
     report.notable(Check::Deadline, notable(filed, acts));
 }
 

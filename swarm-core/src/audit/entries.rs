@@ -178,13 +178,12 @@ pub(super) fn check_takes(
     if !order.is_sorted() {
         faults.push("the takes are in another order in the log".to_owned());
     }
-    let (entries, takes) =
-        (count(entries.len(), "entry", "entries"), count(takes.len(), "take", "takes"));
-    report.conclude(
-        Check::Entry,
-        faults,
-        format!("{entries} in place, and {takes}, each with an entry of its own"),
-    );
+    let mut holds = format!("{} in place", count(entries.len(), "entry", "entries"));
+    if !takes.is_empty() {
+        let takes = count(takes.len(), "take", "takes");
+        holds.push_str(&format!(", and {takes}, each with an entry of its own"));
+    }
+    report.conclude(Check::Entry, faults, (!entries.is_empty()).then_some(holds));
     places
 }
 

@@ -68,7 +68,7 @@ macro_rules! checks {
 checks! {
     Record = "record", "Session and takes are records as the service writes them, and belong together.";
     Signature = "signature", "Each take is signed by the key in it.";
-    Members = "members", "The rows of `members` are the keys that verified the takes.";
+    Members = "members", "The rows of `members` are the keys in the takes.";
     Revision = "revision", "The takes of each member are revisions 1 to n, and none amends after aggregation, or is one more than the session allows.";
     Stance = "stance", "Each take has one of the stances that the session declares.";
     Nonce = "nonce", "No member used a nonce twice.";
@@ -152,13 +152,18 @@ impl From<Vec<String>> for Faults {
 }
 
 impl Report {
-    /// Adds the faults of a check, or, without any, what holds.
-    pub(super) fn conclude(&mut self, check: Check, faults: impl Into<Faults>, holds: String) {
+    /// Adds the faults of a check, or, without any, what holds: `None` if nothing was looked at.
+    pub(super) fn conclude(
+        &mut self,
+        check: Check,
+        faults: impl Into<Faults>,
+        holds: impl Into<Option<String>>,
+    ) {
         let faults = faults.into();
-        if faults.number == 0 {
-            return self.add(Verdict::Holds, check, holds);
+        match holds.into() {
+            Some(holds) if faults.number == 0 => self.add(Verdict::Holds, check, holds),
+            _ => self.faults(check, faults),
         }
-        self.faults(check, faults);
     }
 
     /// Adds the faults of a check, if there are any.

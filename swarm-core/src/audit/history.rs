@@ -130,7 +130,7 @@ pub(super) fn check_versions(
     entries: &[BundledEntry],
     report: &mut Report,
 ) {
-    let (mut faults, mut last) = (Vec::new(), 0_u64);
+    let (mut faults, mut last, mut judged_takes) = (Vec::new(), 0_u64, 0);
     for act in acts {
         let (seq, version, expected) = (act.seq, act.entry.version, last.saturating_add(1));
         if version != expected {
@@ -141,17 +141,24 @@ pub(super) fn check_versions(
     for entry in entries {
         let Content::Take(take) = &entry.content else { continue };
         let Some(act) = in_force(acts, entry.seq) else { continue };
+        if take.session_id != session.id {
+            continue;
+        }
+        judged_takes += 1;
         let (judged, version) = (take.session_version, act.entry.version);
-        if take.session_id == session.id && judged != version {
+        if judged != version {
             faults.push(format!(
                 "entry {}: take {} was judged under version {judged}, and {version} was in force",
                 entry.seq, take.id
             ));
         }
     }
-    let holds =
-        format!("the acts are 1 to {last} without a gap, and each take was judged under its own");
-    report.conclude(Check::Version, faults, holds);
+    let mut holds = format!("the acts are 1 to {last} without a gap");
+    if judged_takes > 0 {
+        let takes = count(judged_takes, "take was", "takes were");
+        holds.push_str(&format!(", and {takes} judged under the one in force"));
+    }
+    report.conclude(Check::Version, faults, (!acts.is_empty()).then_some(holds));
 }
 
 /// Checks that the log's time runs back only where an operator accepted that, which is notable, and that the times of the record
@@ -200,7 +207,8 @@ pub(super) fn check_times(
     }
     let back =
         if accepted.is_empty() { "never run back" } else { "run back where that was accepted" };
-    report.conclude(Check::Time, faults, format!("they agree with the log, whose times {back}"));
+    let holds = format!("they agree with the log, whose times {back}");
+    report.conclude(Check::Time, faults, (!acts.is_empty()).then_some(holds));
     report.notable(Check::Time, accepted);
 }
 

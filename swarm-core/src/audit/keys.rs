@@ -44,6 +44,7 @@ pub(super) fn check(
 ) {
     let (mut faults, mut notable) = (Vec::new(), Vec::new());
     let mut used: BTreeMap<&MemberId, &BundledTake> = BTreeMap::new();
+    let mut in_log = 0;
     for it in takes {
         let (member, key) = (&it.take.draft().member_id, &it.take.public_key);
         let before = used.insert(member, it).filter(|before| before.take.public_key != *key);
@@ -61,6 +62,7 @@ pub(super) fn check(
             faults.push(format!("take {id}: the key {key} is not one that you named of {shown}"));
         }
         if let (Some(log), Some(place)) = (log, places.get(&id)) {
+            in_log += 1;
             match log.key_before(member, *place) {
                 Some(KeyInLog { key: own, .. }) if own == key => {}
                 _ => faults.push(format!(
@@ -86,32 +88,28 @@ pub(super) fn check(
             }
         }
     }
-    let holds = match (named, log) {
-        (None, None) => None,
-        (named, log) => {
-            let listed = |it: &&&MemberId| named.is_some_and(|named| named.0.contains_key(**it));
-            let unlisted = used.len() - used.keys().filter(listed).count();
-            let mut parts = Vec::new();
-            if log.is_some() {
-                parts.push("each take is by the key that the log had of its author".to_owned());
-            }
-            if named.is_some() {
-                let listed = count(used.len() - unlisted, "member", "members");
-                parts.push(format!("the keys of {listed} are those that you named"));
-                if unlisted > 0 {
-                    let members = count(unlisted, "member", "members");
-                    report.unproven(Check::Identity, format!("the file names no key of {members}"));
-                }
-            }
-            Some(parts.join("; "))
+    let mut parts = Vec::new();
+    if in_log > 0 {
+        let takes = count(in_log, "take has", "takes have");
+        parts.push(format!("{takes} the key that the log had of the author"));
+    }
+    if let Some(named) = named {
+        let listed = used.keys().filter(|member| named.0.contains_key(**member)).count();
+        if listed > 0 {
+            let members = count(listed, "member", "members");
+            parts.push(format!("the keys of {members} are those that you named"));
         }
-    };
-    match holds {
-        Some(holds) => report.conclude(Check::Keys, faults, holds),
-        None => report.unproven(
+        if listed < used.len() {
+            let members = count(used.len() - listed, "member", "members");
+            report.unproven(Check::Identity, format!("the file names no key of {members}"));
+        }
+    }
+    if named.is_none() && log.is_none() {
+        report.unproven(
             Check::Keys,
             "that the log registered these keys for these members: --log reads it, --members names them",
-        ),
+        );
     }
+    report.conclude(Check::Keys, faults, (!parts.is_empty()).then(|| parts.join("; ")));
     report.notable(Check::Keys, notable);
 }

@@ -56,8 +56,10 @@ pub(super) fn read(
         }
         takes.push(BundledTake { take: Arc::new(take), superseded_by });
     }
-    let named = session.as_ref().map_or_else(|| "the session".to_owned(), named);
-    let holds = format!("{named} and {}", count(takes.len(), "take", "takes"));
+    let mut holds = session.as_ref().map_or_else(|| "the session".to_owned(), named);
+    if !takes.is_empty() {
+        holds.push_str(&format!(" and {}", count(takes.len(), "take", "takes")));
+    }
     report.conclude(Check::Record, faults, holds);
     if !unknown.is_empty() {
         let more = if unknown.len() < MAX_UNKNOWN { "" } else { " and perhaps more" };
@@ -139,10 +141,32 @@ fn misplacement(take: &Take, session: &Session) -> Option<String> {
     None
 }
 
+/// The takes that have their texts, and those without, of which nothing that was signed can be checked.
+fn whole_and_withheld(takes: &[BundledTake]) -> (Vec<&Take>, Vec<&Take>) {
+    takes.iter().map(|it| &*it.take).partition(|take| take.has_texts())
+}
+
+/// Concludes a check of a signed field. Of takes without texts it was read, and may not be what was signed.
+fn conclude_on_signed(
+    check: Check,
+    takes: &[BundledTake],
+    faults: Faults,
+    holds: String,
+    report: &mut Report,
+) {
+    let (whole, withheld) = whole_and_withheld(takes);
+    let among = if withheld.is_empty() { "" } else { ", among the takes whose texts are shown" };
+    report.conclude(check, faults, (!whole.is_empty()).then(|| format!("{holds}{among}")));
+    if !withheld.is_empty() {
+        let (field, withheld) = (check.code(), count(withheld.len(), "take has", "takes have"));
+        let text = format!("that {withheld} the {field} that was signed: the texts are withheld");
+        report.unproven(check, text);
+    }
+}
+
 /// Checks each signature over the canonical bytes, unless texts are withheld.
 pub(super) fn check_signatures(takes: &[BundledTake], report: &mut Report) {
-    let (whole, withheld): (Vec<_>, Vec<_>) =
-        takes.iter().map(|it| &it.take).partition(|take| take.has_texts());
+    let (whole, withheld) = whole_and_withheld(takes);
     let forged = whole.iter();
     let forged = forged.filter(|take| verify(&take.signed, &take.public_key).is_none());
     let faults = forged.map(|take| {
@@ -154,6 +178,7 @@ pub(super) fn check_signatures(takes: &[BundledTake], report: &mut Report) {
     });
     let holds = count(whole.len(), "take is signed", "takes are signed");
     let holds = format!("{holds} by the key in it, to the byte; checked offline");
+    let holds = (!whole.is_empty()).then_some(holds);
     report.conclude(Check::Signature, faults.collect::<Faults>(), holds);
     if !withheld.is_empty() {
         let withheld = count(withheld.len(), "take was", "takes were");
@@ -164,7 +189,7 @@ pub(super) fn check_signatures(takes: &[BundledTake], report: &mut Report) {
     }
 }
 
-/// Checks that `members` has a row for each key that verified a take, and no other.
+/// Checks that `members` has a row for each key in a take, and no other.
 pub(super) fn check_members(bundle: &Bundle<'_>, takes: &[BundledTake], report: &mut Report) {
     let row = |member: &str, key: &str| (member.to_owned(), key.to_owned());
     let used: BTreeSet<_> = takes
@@ -188,7 +213,8 @@ pub(super) fn check_members(bundle: &Bundle<'_>, takes: &[BundledTake], report: 
         format!("a row for {member} with the key {key}, which verified no take")
     }));
     let keys = count(rows.len(), "key", "keys");
-    report.conclude(Check::Members, faults, format!("{keys}, those that verified the takes"));
+    let holds = (!rows.is_empty()).then(|| format!("{keys}, those in the takes"));
+    report.conclude(Check::Members, faults, holds);
 }
 
 /// Checks that each take has one of the stances that the session declares, if it declares any.
@@ -201,7 +227,7 @@ pub(super) fn check_stances(takes: &[BundledTake], declaration: &Declaration, re
     });
     let declared = count(scale.stances().len(), "stance", "stances");
     let holds = format!("each take has one of the {declared} that the session declares");
-    report.conclude(Check::Stance, faults.collect::<Faults>(), holds);
+    conclude_on_signed(Check::Stance, takes, faults.collect(), holds, report);
 }
 
 /// Checks that the takes of each member are revisions 1 to n, each superseded by the next, and n is no more than the session
@@ -242,7 +268,8 @@ pub(super) fn check_revisions(
         }
     }
     let members = count(by_member.len(), "member", "members");
-    report.conclude(Check::Revision, faults, format!("of {members}, from 1 on without a gap"));
+    let holds = (!by_member.is_empty()).then(|| format!("of {members}, from 1 on without a gap"));
+    report.conclude(Check::Revision, faults, holds);
 }
 
 fn superseding_fault(it: &BundledTake, next: Option<TakeId>) -> Option<String> {
@@ -259,7 +286,7 @@ fn superseding_fault(it: &BundledTake, next: Option<TakeId>) -> Option<String> {
 /// Checks that no member used a nonce twice.
 pub(super) fn check_nonces(takes: &[BundledTake], report: &mut Report) {
     let mut spent: HashSet<(&MemberId, &Nonce)> = HashSet::new();
-    let mut faults = Vec::new();
+    let mut faults = Faults::default();
     for it in takes {
         let draft = it.take.draft();
         if !spent.insert((&draft.member_id, &draft.nonce)) {
@@ -269,5 +296,5 @@ pub(super) fn check_nonces(takes: &[BundledTake], report: &mut Report) {
         }
     }
     let holds = "no member used one twice in this session".to_owned();
-    report.conclude(Check::Nonce, faults, holds);
+    conclude_on_signed(Check::Nonce, takes, faults, holds, report);
 }

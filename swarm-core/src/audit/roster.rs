@@ -44,17 +44,20 @@ pub(super) fn check(
         None => "none, so every member could file".to_owned(),
         Some(roster) => {
             let listed = count(roster.len(), "member", "members");
-            let after = count(filed.all().len() - before, "take since", "takes since");
-            let earlier = match before {
-                0 => String::new(),
-                before => {
-                    format!("; {} filed before it", count(before, "take was", "takes were"))
-                }
-            };
-            format!("{listed} by its digest; the author of each of {after} was expected{earlier}")
+            let mut holds = format!("{listed} by its digest");
+            let after = filed.all().len() - before;
+            if after > 0 {
+                let after = count(after, "take since", "takes since");
+                holds.push_str(&format!("; the author of each of {after} was expected"));
+            }
+            if before > 0 {
+                let before = count(before, "take was", "takes were");
+                holds.push_str(&format!("; {before} filed before it"));
+            }
+            holds
         }
     };
-    report.conclude(Check::Roster, faults, holds);
+    report.conclude(Check::Roster, faults, (!acts.is_empty()).then_some(holds));
     report.notable(Check::Roster, notable(filed, acts, roster.unwrap_or_default()));
 }
 
@@ -179,7 +182,7 @@ pub(super) fn check_buckets(session: &Session, acts: &[ActOnSession<'_>], report
         None => "none".to_owned(),
         Some(buckets) => format!("{} by their digest", count(buckets.len(), "bucket", "buckets")),
     };
-    report.conclude(Check::Buckets, faults, holds);
+    report.conclude(Check::Buckets, faults, (!acts.is_empty()).then_some(holds));
 }
 
 /// Reports changes of the quorum once takes were on file.

@@ -28,7 +28,7 @@ pub(super) fn check_count(
     let (mut faults, mut holds) = (Vec::new(), None);
     for act in acts {
         let before = filed.partition_point(|seq| *seq < act.seq);
-        let (seq, takes) = (act.seq, count(before, "take precedes", "takes precede"));
+        let (seq, takes) = (act.seq, preceding(before));
         match (act.entry.aggregates(), act.entry.takes) {
             (false, None) => {}
             (true, Some(said)) if usize::try_from(said) == Ok(before) => {
@@ -45,9 +45,13 @@ pub(super) fn check_count(
             }
         }
     }
-    match holds {
-        Some(holds) => report.conclude(Check::Takes, faults, holds),
-        None => report.faults(Check::Takes, faults),
+    report.conclude(Check::Takes, faults, holds);
+}
+
+fn preceding(takes: usize) -> String {
+    match takes {
+        0 => "no take precedes".to_owned(),
+        takes => count(takes, "take precedes", "takes precede"),
     }
 }
 
@@ -91,12 +95,15 @@ pub(super) fn check(
         let text = format!("its digest in entry {}: {withheld} withheld", act.seq);
         report.unproven(Check::Snapshot, text);
     }
-    let takes = count(counted.len(), "take", "takes");
     let members = count(computed.figures.participation.members, "member", "members");
-    let holds = format!(
-        "computed again from {takes}, of which those of {members} count, and the same bit for bit; \
-         checked offline"
-    );
+    let from = match counted.len() {
+        0 => "without takes".to_owned(),
+        number => {
+            let takes = count(number, "take", "takes");
+            format!("from {takes}, of which those of {members} count")
+        }
+    };
+    let holds = format!("computed again {from}, and the same bit for bit; checked offline");
     report.conclude(Check::Snapshot, faults, holds);
 }
 

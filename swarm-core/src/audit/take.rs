@@ -42,6 +42,10 @@ pub fn audit_take(
         format!("take {} of session {}", take.id, take.session_id),
     );
     check_author(&take, proof, member_key, &mut report);
+    if take.salt.is_some() && !take.has_texts() {
+        let text = "that it is what its seal was made of: the texts are withheld";
+        report.unproven(Check::Seal, text);
+    }
     let (seq, at) = (Seq(proof.index.saturating_add(1)), take.filed_at);
     let entry = take_entry(&take);
     let mut versions = proof.session_version().into_iter().chain(SOUGHT_VERSIONS);
@@ -86,7 +90,8 @@ fn check_author(
         faults.push(format!("the take names the key {key}, not the one given"));
     } else if let (Some(mark), false) = (&take.withheld, take.has_texts()) {
         report.notable(Check::Withheld, vec![told(mark)]);
-        let known = match proof.digest() {
+        // The entry of a sealed take has no digest.
+        let known = match proof.digest().filter(|_| take.salt.is_none()) {
             Some(digest) => format!("only the digest of its entry, {digest}, is known"),
             None => "its texts are not known".to_owned(),
         };

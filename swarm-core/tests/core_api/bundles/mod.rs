@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use cases::Case;
 use swarm_core::audit::{Bundle, Check, Evidence, Finding, KeySource, LogKey, Verdict, audit};
+use swarm_core::domain::LogEntry;
 use swarm_core::json::{Json, RawJson, write};
 
 fn folder() -> PathBuf {
@@ -161,6 +162,34 @@ fn every_check_is_failed_by_a_case() {
     ];
     let checks = Check::ALL.iter().filter(|check| !trust.contains(check));
     assert_eq!(found, checks.map(|check| check.code()).collect());
+}
+
+/// A line that counts nothing would say that something was looked at.
+#[test]
+fn nothing_holds_of_no_takes_or_beside_a_fault() {
+    let mut without_acts = desk::Desk::with_roster();
+    without_acts.lines.retain(|line| !matches!(line.entry, LogEntry::Session(_)));
+    let mut empty = desk::Desk::with_roster();
+    empty.aggregate();
+    let more = [without_acts, empty].map(|desk| Case::new("more", "", &desk, &[]));
+    for case in cases::all().iter().chain(&more) {
+        let findings = findings(&case.bundle, Some(&case.key));
+        let fails = failing(&findings);
+        for finding in findings.iter().filter(|it| it.verdict == Verdict::Holds) {
+            let words: Vec<_> = finding.text.split([' ', ';']).collect();
+            let counts_nothing = words.windows(2).any(|it| it[0] == "0" && it[1] != "times");
+            // Losses are figures of the snapshot, whoever recorded the outcome when.
+            let is_loss = finding.check == Check::Outcome;
+            let is_beside_fault = !is_loss && fails.contains(finding.check.code());
+            assert!(!counts_nothing && !is_beside_fault, "{}: {finding}", case.file());
+        }
+    }
+    let [without_acts, empty] =
+        more.map(|case| checks(&findings(&case.bundle, Some(&case.key)), Verdict::Holds));
+    assert_eq!(without_acts, BTreeSet::from(["record", "snapshot", "checkpoint"]));
+    for check in ["signature", "members", "nonce", "revision"] {
+        assert!(!empty.contains(check), "{check}");
+    }
 }
 
 #[test]

@@ -37,6 +37,12 @@ pub(crate) fn cases() -> Vec<Case> {
             &[("seal", "opens take 12 otherwise than its record")],
         ),
         case(
+            "seal-salt-replaced",
+            "a salt that was replaced in the take and in its opening",
+            &replace_salt,
+            &[("seal", "take 12 has another seal than its entry")],
+        ),
+        case(
             "seal-not-opened",
             "a take that was left out of the opening",
             &|desk| {
@@ -88,6 +94,13 @@ pub(crate) fn cases() -> Vec<Case> {
             &[("history", "moved the deadline after it was opened")],
         ),
     ]
+}
+
+/// Replaces the salt of the second take, in its record and in the entry that opens it.
+pub(crate) fn replace_salt(desk: &mut Desk) {
+    let salt = Salt([9; 32]);
+    openings(desk)[1].salt = salt;
+    desk.takes[1] = Arc::new(Take { salt: Some(salt), ..Take::clone(&desk.takes[1].shown()) });
 }
 
 fn blind_and_open() -> Desk {

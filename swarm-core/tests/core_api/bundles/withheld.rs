@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use swarm_core::audit::{Check, Finding, KeySource, LogKey, Verdict, audit_take};
-use swarm_core::domain::{Body, LogEntry, Quote, Session, SessionState, Snapshot, Take, TakeId};
+use swarm_core::domain::{
+    Body, LogEntry, LogLine, Quote, Session, SessionDraft, SessionState, Snapshot, Take, TakeId,
+};
 use swarm_core::json::{Json, write};
 use swarm_core::proof::tlog_proof::TlogProof;
+use swarm_testing::moment;
 
 use crate::bundles::cases::Case;
 use crate::bundles::desk::Desk;
 use crate::bundles::failing;
 use crate::bundles::rewrites::renumber;
+use crate::bundles::seals::replace_salt;
 
 /// A published session in which the last take of ada is withheld.
 fn withheld() -> Desk {
@@ -46,6 +50,9 @@ pub(crate) fn cases() -> Vec<Case> {
     let mark = erased.takes[0].withheld.clone().unwrap();
     erased.takes[0] = Arc::new(erased.takes[0].without_texts(&mark));
     erased.aggregate();
+    let mut alone = open_ended();
+    alone.withhold(0, "it names a client");
+    alone.aggregate();
     let told = ("withheld", "note \"it names a client\"");
     vec![
         notable("notable-withheld", "a take was withheld after publication", &withheld(), &[told]),
@@ -59,6 +66,12 @@ pub(crate) fn cases() -> Vec<Case> {
             "notable-withheld-blind",
             "a take of a blind session was withheld",
             &blind,
+            &[told],
+        ),
+        notable(
+            "notable-withheld-alone",
+            "the only take of a session without a deadline was withheld",
+            &alone,
             &[told],
         ),
         notable(
@@ -145,6 +158,138 @@ fn quotes(desk: &mut Desk, change: impl Fn(&mut Quote)) {
     desk.session = Session { snapshot: Some(Arc::new(snapshot)), ..desk.session.clone() };
 }
 
+/// A session without a deadline, with one take.
+fn open_ended() -> Desk {
+    let mut desk = Desk::new(|draft| SessionDraft { window_closes_at: None, ..draft });
+    desk.file("ada", "bullish", 0.7, &[]);
+    desk
+}
+
+/// The lines on this check.
+fn lines(desk: &Desk, check: Check) -> Vec<String> {
+    let findings = crate::bundles::findings(&desk.bundle(), None);
+    let of_check = findings.iter().filter(|found| found.check == check);
+    of_check.map(Finding::to_string).collect()
+}
+
+/// Of a take without texts the seal cannot be computed, whatever the salt is.
+#[test]
+fn seal_of_a_withheld_take_is_unproven() {
+    let opened = "what the seals in the log were made of, and were opened together";
+    let withheld = "the texts are withheld";
+    let shown = format!("holds: seal: 3 takes are {opened}");
+    let partly = [
+        format!("holds: seal: 2 takes are {opened}"),
+        format!("unproven: seal: that 1 take is what its seal was made of: {withheld}"),
+    ];
+    let none =
+        format!("unproven: seal: that 3 takes are what their seals were made of: {withheld}");
+    let mut desk = Desk::blind();
+    assert_eq!(lines(&desk, Check::Seal), [shown]);
+    desk.withhold(1, "it names a client");
+    assert_eq!(lines(&desk, Check::Seal), partly);
+    replace_salt(&mut desk);
+    assert_eq!(lines(&desk, Check::Seal), partly);
+    assert!(failing(&crate::bundles::findings(&desk.bundle(), None)).is_empty());
+    desk.withhold(0, "so does this");
+    desk.withhold(2, "and this");
+    assert_eq!(lines(&desk, Check::Seal), [none]);
+    let mut fails = Desk::blind();
+    replace_salt(&mut fails);
+    fails.withhold(0, "it names a client");
+    let other = "fails: seal: take 12 has another seal than its entry";
+    assert_eq!(lines(&fails, Check::Seal), [other, &partly[1]]);
+}
+
+#[test]
+fn seal_of_a_withheld_take_with_its_proof_is_unproven() {
+    let mut desk = Desk::blind();
+    desk.withhold(1, "it names a client");
+    let replaced = {
+        let mut desk = desk.clone();
+        replace_salt(&mut desk);
+        desk
+    };
+    for desk in [&desk, &replaced] {
+        let findings = with_proof(desk, 1);
+        assert!(failing(&findings).is_empty(), "{findings:#?}");
+        let seal = findings.iter().filter(|found| found.check == Check::Seal);
+        let seal: Vec<_> = seal.map(Finding::to_string).collect();
+        let unproven =
+            "unproven: seal: that it is what its seal was made of: the texts are withheld";
+        assert_eq!(seal, [unproven]);
+        // The entry has the seal, so nothing vouches for the digest in the proof.
+        assert!(!findings.iter().any(|found| found.text.contains("sha256")), "{findings:#?}");
+    }
+    let findings = with_proof(&desk, 0);
+    assert!(!findings.iter().any(|found| found.check == Check::Seal), "{findings:#?}");
+}
+
+/// What is found of the take in this place with its proof.
+fn with_proof(desk: &Desk, place: usize) -> Vec<Finding> {
+    let take = &desk.takes[place];
+    let is_entry = |line: &LogLine| matches!(&line.entry, LogEntry::Take(it) if it.id == take.id);
+    let index = desk.lines.iter().position(is_entry).unwrap() as u64;
+    let (extra, checkpoint) = (None, desk.checkpoint());
+    let proof = TlogProof { extra, index, hashes: desk.proof(index), checkpoint };
+    let key = LogKey::parse(&desk.signer().verifier().to_string(), KeySource::Given).unwrap();
+    let record = Json::read(write(&**take).as_bytes()).unwrap().into_object();
+    audit_take(&record, &proof.with_extra_of(&take.clone().into()), &key, None)
+}
+
+/// What holds is said of the takes that were looked at, and what cannot be checked of the others.
+#[test]
+fn nothing_that_was_signed_holds_of_withheld_takes() {
+    let mut desk = open_ended();
+    desk.withhold(0, "it names a client");
+    desk.aggregate();
+    let one = |check, line: &str| assert_eq!(lines(&desk, check), [line]);
+    let signature = lines(&desk, Check::Signature);
+    assert!(signature.len() == 1 && signature[0].starts_with("unproven: "), "{signature:?}");
+    one(
+        Check::Nonce,
+        "unproven: nonce: that 1 take has the nonce that was signed: the texts are withheld",
+    );
+    one(Check::Members, "holds: members: 1 key, those in the takes");
+    one(Check::Deadline, "holds: deadline: none, so no take could be late");
+    let mut partly = Desk::declared();
+    partly.withhold(1, "it names a client");
+    let among = "among the takes whose texts are shown";
+    for (check, field, holds) in [
+        (Check::Nonce, "nonce", "no member used one twice in this session"),
+        (Check::Stance, "stance", "each take has one of the 4 stances that the session declares"),
+    ] {
+        let expected = [
+            format!("holds: {field}: {holds}, {among}"),
+            format!(
+                "unproven: {field}: that 1 take has the {field} that was signed: the texts are withheld"
+            ),
+        ];
+        assert_eq!(lines(&partly, check), expected);
+    }
+}
+
+#[test]
+fn deadline_holds_of_the_takes_that_had_one() {
+    let mut desk = open_ended();
+    desk.deadline(Some("2026-11-21T19:00:00Z"));
+    let free = "1 take was filed when there was none";
+    let last = |desk: &Desk| lines(desk, Check::Deadline).remove(0);
+    assert_eq!(last(&desk), format!("holds: deadline: {free}"));
+    desk.file("grace", "bearish", 0.4, &[]);
+    let within = "1 take was filed within the deadline in force, which was moved 1 time";
+    assert_eq!(last(&desk), format!("holds: deadline: {within}; {free}"));
+}
+
+#[test]
+fn seal_of_a_blind_session_without_takes_is_none() {
+    let mut desk = Desk::new(|draft| SessionDraft { blind: true, ..draft });
+    desk.now = moment("2026-11-21T19:00:01Z");
+    desk.state(SessionState::WindowClosed);
+    let none = "holds: seal: none, as no take was filed before it was opened";
+    assert_eq!(lines(&desk, Check::Seal), [none]);
+}
+
 /// What cannot be checked is said, and nothing else of the bundle is any weaker.
 #[test]
 fn texts_that_are_withheld_are_unproven() {
@@ -182,7 +327,7 @@ fn score_and_weights_do_not_depend_on_withholding() {
     let mut withheld = before.clone();
     withheld.withhold(0, "before the aggregation");
     for desk in [&mut before, &mut withheld] {
-        desk.now = swarm_testing::moment("2026-11-21T19:00:01Z");
+        desk.now = moment("2026-11-21T19:00:01Z");
         desk.state(SessionState::WindowClosed);
         desk.aggregate();
     }
@@ -195,7 +340,7 @@ fn score_and_weights_do_not_depend_on_withholding() {
 #[test]
 fn withheld_take_is_proven_by_its_digest() {
     let desk = withheld();
-    let entry = |line: &swarm_core::domain::LogLine| matches!(&line.entry, LogEntry::Take(it) if it.id == TakeId(13));
+    let entry = |line: &LogLine| matches!(&line.entry, LogEntry::Take(it) if it.id == TakeId(13));
     let index = desk.lines.iter().position(entry).unwrap() as u64;
     let key = LogKey::parse(&desk.signer().verifier().to_string(), KeySource::Given).unwrap();
     let bare =

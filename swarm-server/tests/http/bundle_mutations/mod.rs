@@ -1,5 +1,5 @@
-//! The two verifiers of bundles, on bundles that were changed at random: they agree on the exit status, on what fails and
-//! on what is notable. Many of the bundles are signed again, so that the changes reach the later checks.
+//! The two verifiers of bundles, on bundles that were changed at random: they agree on the exit status, and on what holds, what
+//! fails, what is notable and what is unproven. Many of the bundles are signed again, so that the changes reach the later checks.
 
 mod forge;
 mod mutate;
@@ -23,13 +23,14 @@ const CHECK: &str = r#"
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import verify_bundle
+verdicts = ("holds", "fails", "notable", "unproven")
 for line in open(sys.argv[2], encoding="utf-8"):
     case = json.loads(line)
     try:
         report = verify_bundle.verify(verify_bundle.read_bundle(case["bundle"]), case["key"])
-        found = {"status": report.status(), **{it: sorted(report.checks(it)) for it in ("fails", "notable")}}
+        found = {"status": report.status(), **{it: sorted(report.checks(it)) for it in verdicts}}
     except verify_bundle.Invalid:
-        found = {"status": 2, "fails": [], "notable": []}
+        found = {"status": 2, **{it: [] for it in verdicts}}
     print(json.dumps(found))
 "#;
 
@@ -39,7 +40,7 @@ fn root() -> PathBuf {
 
 /// What `swarm verify` finds in a bundle.
 fn found(bundle: &str, key: &str) -> Value {
-    let none = json!({ "status": 2, "fails": [], "notable": [] });
+    let none = json!({ "status": 2, "holds": [], "fails": [], "notable": [], "unproven": [] });
     let Ok(json) = RawJson::read(bundle.as_bytes()) else { return none };
     let Ok(bundle) = Bundle::read(json) else { return none };
     let key = LogKey::parse(key, KeySource::Given).unwrap();
@@ -51,8 +52,14 @@ fn found(bundle: &str, key: &str) -> Value {
         checks.dedup();
         checks
     };
-    let (fails, notable) = (of(Verdict::Fails), of(Verdict::Notable));
-    json!({ "status": i32::from(!fails.is_empty()), "fails": fails, "notable": notable })
+    let fails = of(Verdict::Fails);
+    json!({
+        "status": i32::from(!fails.is_empty()),
+        "holds": of(Verdict::Holds),
+        "fails": fails,
+        "notable": of(Verdict::Notable),
+        "unproven": of(Verdict::Unproven),
+    })
 }
 
 /// Changes bundles of the corpus with these seeds, and compares what both verifiers find.
