@@ -1472,7 +1472,7 @@ def check_seals(session, takes, places, acts, entries, report):
     for take in takes:
         if take.salt is None and (opened is None or places.get(take.id, math.inf) < opened):
             faults.append(f"take {take.id} was filed before the session was opened, without a seal")
-        if take.salt is not None and (take.seal() is None or seals.get(take.id) != take.seal()):
+        if take.salt is not None and ((seal := take.seal()) is None or seals.get(take.id) != seal):
             faults.append(f"take {take.id} has another seal than its entry")
     faults += opening_faults(opened, sealed, openings)
     report.conclude("seal", faults, "none, as no take was filed before it was opened" if not sealed else len(sealed) > withheld and
