@@ -1,5 +1,7 @@
 //! Lenient decoding of signatures and keys, and the mistakes in their encoding.
 
+use std::ops::RangeInclusive;
+
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::general_purpose::STANDARD;
@@ -8,6 +10,7 @@ use ed25519_dalek::{Signature, SigningKey};
 
 use super::code::Code;
 use crate::domain::PublicKey;
+use crate::domain::json::{self, Json, is_unprintable};
 
 /// A decoded value, and the mistakes in its encoding.
 #[derive(Clone, Debug)]
@@ -34,12 +37,14 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
         codes.push(Code::SignatureWhitespace);
     }
     let (form, bytes) = bytes(&dense)?;
-    codes.extend(match form {
-        Form::Standard => None,
-        Form::Hex => Some(Code::SignatureHex),
-        Form::UrlSafe => Some(Code::SignatureBase64url),
-        Form::Unpadded => Some(Code::SignatureUnpadded),
-    });
+    let written: &[Code] = match form {
+        Form::Standard => &[],
+        Form::Hex => &[Code::SignatureHex],
+        Form::UrlSafe if dense.len().is_multiple_of(4) => &[Code::SignatureBase64url],
+        Form::UrlSafe => &[Code::SignatureBase64url, Code::SignatureUnpadded],
+        Form::Unpadded => &[Code::SignatureUnpadded],
+    };
+    codes.extend(written);
     let (signature, rest) = bytes.split_first_chunk::<64>()?;
     if !rest.is_empty() {
         codes.push(Code::SignatureAttached);
@@ -47,10 +52,14 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     Some(Decoded { codes, value: Signature::from_bytes(signature) })
 }
 
-/// The text without white space, and without what files and shells leave around it: quotes and a byte order mark.
+/// The text without white space, and without what files, shells and pages leave around it: quotes, a byte order mark and
+/// other characters that are not shown.
 fn dense(text: &str) -> String {
     let is_part = |character: &char| {
-        !character.is_whitespace() && !matches!(character, '"' | '\'' | '\u{feff}')
+        !character.is_whitespace()
+            && !character.is_control()
+            && !is_unprintable(*character)
+            && !matches!(character, '"' | '\'')
     };
     text.chars().filter(is_part).collect()
 }
@@ -58,6 +67,9 @@ fn dense(text: &str) -> String {
 /// The public keys that `text` may encode, the likeliest first.
 pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
     let Some(text) = text else { return Vec::new() };
+    if let Some(seed) = seed(text) {
+        return of_bytes(&[PKCS8, &seed].concat(), &[], &[]);
+    }
     if let Some(inside) = armoured(text) {
         let inner = STANDARD.decode(inside).unwrap_or_default();
         return of_bytes(&inner, &[Code::KeyPem], &[]);
@@ -99,8 +111,64 @@ fn of_bytes(bytes: &[u8], written: &[Code], wrapped: &[Code]) -> Vec<Decoded<Pub
     found.into_iter().flatten().collect()
 }
 
+/// The seed in a private key as other programs keep it: as OpenSSH, as a JWK, or with its public key behind it as a list of
+/// numbers (Solana) or in base58 (Solana, NEAR).
+fn seed(text: &str) -> Option<[u8; 32]> {
+    if let Some(inside) = armoured(text) {
+        let bytes = STANDARD.decode(inside).ok()?;
+        let content = bytes.strip_prefix(b"openssh-key-v1\0")?;
+        let pair = content.windows(68).find_map(|it| it.strip_prefix(&64_u32.to_be_bytes()))?;
+        return seed_of_pair(pair);
+    }
+    let text = text.trim();
+    match Json::read(text.as_bytes()) {
+        Ok(Json::Object(mut jwk)) => {
+            let secret = jwk.text("d").ok()?;
+            let engine = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
+            engine.decode(secret).ok()?.try_into().ok()
+        }
+        Ok(Json::List(items)) => {
+            let byte = |item: &Json| match item {
+                Json::Number(number) => json::write(number).parse().ok(),
+                _ => None,
+            };
+            seed_of_pair(&items.iter().map(byte).collect::<Option<Vec<u8>>>()?)
+        }
+        _ => {
+            let dense = dense(text);
+            seed_of_pair(&base58(dense.strip_prefix("ed25519:").unwrap_or(&dense))?)
+        }
+    }
+}
+
+/// The seed before its public key; `None` for other bytes.
+fn seed_of_pair(pair: &[u8]) -> Option<[u8; 32]> {
+    let pair = SigningKey::from_keypair_bytes(pair.try_into().ok()?).ok()?;
+    Some(pair.to_bytes())
+}
+
+/// Reads 64 bytes in the base58 of Bitcoin.
+fn base58(text: &str) -> Option<[u8; 64]> {
+    const DIGITS: &str = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+    const LENGTHS: RangeInclusive<usize> = 64..=88;
+    let mut number = [0; 64];
+    let text = Some(text).filter(|text| LENGTHS.contains(&text.len()))?;
+    for digit in text.chars() {
+        let mut carry = DIGITS.find(digit)?;
+        for byte in number.iter_mut().rev() {
+            carry += 58 * usize::from(*byte);
+            *byte = u8::try_from(carry % 256).ok()?;
+            carry /= 256;
+        }
+        // More than 64 bytes.
+        (carry == 0).then_some(())?;
+    }
+    Some(number)
+}
+
 /// What is wrong with a text that encodes no public key.
 pub(super) fn key_fault(text: &str) -> &'static str {
+    let is_private = seed(text).is_some();
     let dense = dense(text);
     let bytes = match armoured(text) {
         Some(inside) => STANDARD.decode(inside).unwrap_or_default(),
@@ -109,7 +177,7 @@ pub(super) fn key_fault(text: &str) -> &'static str {
     if bytes.len() == 32 || bytes.starts_with(SPKI) {
         "publicKey: its 32 bytes are no valid point of Ed25519, or a weak one (of small order): no signature can be \
          verified with it"
-    } else if bytes.starts_with(PKCS8) {
+    } else if is_private || bytes.starts_with(PKCS8) || seed_of_pair(&bytes).is_some() {
         "publicKey: has the form of a private key, which must never be sent: send base64 of the 32 raw bytes of the \
          public key, and of another pair if this key is in use"
     } else {

@@ -40,7 +40,7 @@ const MAX_WRITTEN: usize = 8 << 20;
 pub struct Diagnosis {
     /// The detected kind of payload.
     pub kind: PayloadKind,
-    /// Whether the signature passes strict verification, so that submit would accept it.
+    /// Whether the signature passes strict verification and no signed field is invalid, so that submit would accept it.
     pub verified: bool,
     /// The text that should have been signed; `None` if fields of it are missing or invalid.
     pub canonical: Option<String>,
@@ -70,15 +70,11 @@ pub fn diagnose_incomplete_take(body: &[u8]) -> Option<Diagnosis> {
     }
     let draft = TakeDraft::read(&mut fields.clone()).ok();
     let (_, invalid) = Signed::<TakeDraft>::read_leniently(fields).ok()?;
-    let finding = |fault: &Invalid| SigningMistake {
-        code: Code::InvalidField,
-        message: format!("{}: {}", fault.field, fault.rule).into(),
-    };
     (!invalid.is_empty()).then(|| Diagnosis {
         kind: PayloadKind::Take,
         verified: false,
         canonical: draft.map(|draft| canonical(&draft)),
-        findings: invalid.iter().map(finding).collect(),
+        findings: invalid.iter().map(SigningMistake::of_field).collect(),
     })
 }
 
@@ -92,12 +88,19 @@ pub fn diagnose(body: &SignedBody, registered: Option<&PublicKey>) -> Result<Dia
         return Err(Invalid::missing("publicKey"));
     }
     let keys = keys(registered, encodings::keys(body.public_key()));
-    let verified = body.holds(registered);
-    let (key, findings) = if verified { (keys.first(), Vec::new()) } else { mistakes(body, &keys) };
+    let holds = body.holds(registered);
+    let (key, mut findings) =
+        if holds { (keys.first(), Vec::new()) } else { mistakes(body, &keys) };
+    let fault = body.fault();
+    if let Some(fault) = &fault {
+        // It may be why nothing else explains the signature.
+        findings.retain(|finding| finding.code != Code::Unknown);
+        findings.push(SigningMistake::of_field(fault));
+    }
     Ok(Diagnosis {
         kind: body.kind(),
-        verified,
-        canonical: Some(body.canonical(key.map(|key| &key.value))),
+        verified: holds && fault.is_none(),
+        canonical: fault.is_none().then(|| body.canonical(key.map(|key| &key.value))),
         findings,
     })
 }
@@ -151,6 +154,11 @@ fn mistakes<'a>(
 impl SigningMistake {
     fn of(code: Code) -> Self {
         Self { code, message: code.message().into() }
+    }
+
+    fn of_field(fault: &Invalid) -> Self {
+        let message = format!("{}: {}", fault.field, fault.rule);
+        Self { code: Code::InvalidField, message: message.into() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use ed25519_dalek::{Signer, SigningKey};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -45,7 +45,11 @@ pub(crate) fn names(
 }
 
 fn hundred() -> TestRunner {
-    TestRunner::new(Config { cases: 100, failure_persistence: None, ..Config::default() })
+    runner(100)
+}
+
+fn runner(cases: u32) -> TestRunner {
+    TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
 }
 
 /// Asserts the same when a text other than the canonical one was signed.
@@ -237,22 +241,26 @@ fn signed_digest() {
 #[test]
 fn signatures_in_other_forms() {
     type Form = fn(&[u8]) -> String;
-    let forms: [(Code, Form); 6] = [
-        (Code::SignatureHex, hex),
-        (Code::SignatureHex, |raw| hex(raw).to_uppercase()),
-        (Code::SignatureBase64url, |raw| URL_SAFE.encode(raw)),
-        (Code::SignatureUnpadded, |raw| STANDARD_NO_PAD.encode(raw)),
-        (Code::SignatureWhitespace, |raw| STANDARD.encode(raw) + "\n"),
-        (Code::SignatureWhitespace, |raw| {
+    let forms: [(&[Code], Form); 9] = [
+        (&[Code::SignatureHex], hex),
+        (&[Code::SignatureHex], |raw| hex(raw).to_uppercase()),
+        (&[Code::SignatureBase64url], |raw| URL_SAFE.encode(raw)),
+        (&[Code::SignatureBase64url, Code::SignatureUnpadded], |raw| URL_SAFE_NO_PAD.encode(raw)),
+        (&[Code::SignatureUnpadded], |raw| STANDARD_NO_PAD.encode(raw)),
+        (&[Code::SignatureWhitespace], |raw| STANDARD.encode(raw) + "\n"),
+        (&[Code::SignatureWhitespace], |raw| {
             let text = STANDARD.encode(raw);
             format!("{}\n{}\n", &text[..76], &text[76..])
         }),
+        (&[Code::SignatureWhitespace], |raw| STANDARD.encode(raw) + "\u{200b}"),
+        (&[Code::SignatureWhitespace], |raw| format!("\u{2066}{}\0", STANDARD.encode(raw))),
     ];
-    for (code, form) in forms {
-        names(&[code], any_kind(), |case| {
+    for (codes, form) in forms {
+        names(codes, any_kind(), |case| {
             let raw = case.key.sign(case.canonical().as_bytes()).to_bytes();
             let text = form(&raw);
-            let is_mistake = code != Code::SignatureBase64url || text.contains(['-', '_']);
+            let is_url_safe = codes.contains(&Code::SignatureBase64url);
+            let is_mistake = !is_url_safe || text.contains(['-', '_']);
             is_mistake.then(|| (case.signed(&text), case.key))
         });
     }
@@ -275,6 +283,14 @@ fn signature_before_its_message() {
             is_mistake.then(|| (case.signed(&text), case.key))
         });
     }
+    // Longer bytes that do not begin with a signature of a known text.
+    names(&[Code::Unknown], any_kind(), |case| {
+        let other = case.key.sign(b"another text").to_bytes();
+        let bytes = [&other[..], case.canonical().as_bytes()].concat();
+        let text = STANDARD.encode(bytes);
+        let is_read = text.len() <= Signature::MAX as usize;
+        is_read.then(|| (case.signed(&text), case.key))
+    });
 }
 
 #[test]
@@ -287,7 +303,22 @@ fn keys_in_other_forms() {
         format!("-----BEGIN {kind} KEY-----\n{inside}\n-----END {kind} KEY-----\n")
     };
     type Form<'a> = Box<dyn Fn(&SigningKey) -> String + 'a>;
-    let forms: [(&[Code], Form<'_>); 10] = [
+    let pair = |key: &SigningKey| key.to_keypair_bytes().to_vec();
+    let openssh = |key: &SigningKey| {
+        let field = |bytes: &[u8]| [&length(bytes), bytes].concat();
+        let public = [field(b"ssh-ed25519"), field(key.verifying_key().as_bytes())].concat();
+        let private =
+            [&[9; 8], &public[..], &field(&pair(key)), &field(b"ada@example"), &[1, 2, 3]].concat();
+        let ahead = [field(b"none"), field(b"none"), field(b""), vec![0, 0, 0, 1]].concat();
+        let content = [&ahead[..], &field(&public), &field(&private)].concat();
+        STANDARD.encode([b"openssh-key-v1\0", &content[..]].concat())
+    };
+    let jwk = |key: &SigningKey| {
+        let x = URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes());
+        let d = URL_SAFE_NO_PAD.encode(key.as_bytes());
+        format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{x}","d":"{d}"}}"#)
+    };
+    let forms: [(&[Code], Form<'_>); 17] = [
         (&[Code::KeyHex], Box::new(|key| hex(key.verifying_key().as_bytes()))),
         (
             &[Code::KeyBase64url],
@@ -307,6 +338,19 @@ fn keys_in_other_forms() {
         (&[Code::KeyIsPrivate], Box::new(private)),
         (&[Code::KeyIsPrivate], Box::new(|key| STANDARD.encode(key.to_keypair_bytes()))),
         (&[Code::KeyPem, Code::KeyIsPrivate], Box::new(|key| pem("PRIVATE", &private(key)))),
+        (&[Code::KeyIsPrivate], Box::new(|key| pem("OPENSSH PRIVATE", &openssh(key)))),
+        (&[Code::KeyIsPrivate], Box::new(jwk)),
+        (&[Code::KeyIsPrivate], Box::new(|key| json::write(&pair(key)))),
+        (&[Code::KeyIsPrivate], Box::new(|key| base58(&pair(key)))),
+        (&[Code::KeyIsPrivate], Box::new(|key| format!("ed25519:{}\n", base58(&pair(key))))),
+        (
+            &[Code::KeyBase64url],
+            Box::new(|key| STANDARD.encode(key.verifying_key().as_bytes()) + "\u{200b}"),
+        ),
+        (
+            &[Code::KeyBase64url],
+            Box::new(|key| STANDARD_NO_PAD.encode(key.verifying_key().as_bytes()) + "\u{a0}"),
+        ),
     ];
     for (expected, form) in forms {
         // In an application the key is part of the signed text, in either encoding.
@@ -325,6 +369,59 @@ fn keys_in_other_forms() {
                 })
                 .unwrap();
         }
+    }
+}
+
+fn length(bytes: &[u8]) -> [u8; 4] {
+    u32::try_from(bytes.len()).unwrap().to_be_bytes()
+}
+
+/// The base58 of Bitcoin.
+fn base58(bytes: &[u8]) -> String {
+    const DIGITS: &[u8] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+    let (mut number, mut digits) = (bytes.to_vec(), Vec::new());
+    while number.iter().any(|byte| *byte > 0) {
+        let mut rest = 0;
+        for byte in &mut number {
+            let value = rest * 256 + u32::from(*byte);
+            (*byte, rest) = (u8::try_from(value / 58).unwrap(), value % 58);
+        }
+        digits.push(DIGITS[rest as usize]);
+    }
+    digits.extend(bytes.iter().take_while(|byte| **byte == 0).map(|_| b'1'));
+    digits.iter().rev().copied().map(char::from).collect()
+}
+
+/// Asserts that only this fault of the key is named where another key signed.
+#[track_caller]
+fn names_fault_of_key(text: &str, fault: &str, mut runner: TestRunner) {
+    let ran = runner.run(&application(), |mut case| {
+        *case.field("publicKey") = json::write(text);
+        // Signed with a key that has nothing to do with these bytes.
+        let body = object(&case.signing(case.canonical()));
+        let diagnosis = diagnose(&SignedBody::read(body.as_bytes()).unwrap(), None).unwrap();
+        prop_assert_eq!(diagnosis.canonical, Some(case.canonical()));
+        let codes: Vec<_> = diagnosis.findings.iter().map(|it| it.code).collect();
+        prop_assert_eq!(codes, [Code::InvalidField], "{}", text);
+        let message = &diagnosis.findings[0].message;
+        let is_named = message.starts_with("publicKey: ") && message.contains(fault);
+        prop_assert!(is_named, "{}", message);
+        Ok(())
+    });
+    ran.unwrap();
+}
+
+/// A private key is recognised in the forms of other programs, but only a signature by it proves that it is in use.
+#[test]
+fn private_keys_of_other_programs_are_named_by_their_form() {
+    let other = SigningKey::from_bytes(&[3; 32]);
+    let pair = other.to_keypair_bytes().to_vec();
+    let jwk = format!(r#"{{"d":"{}"}}"#, URL_SAFE_NO_PAD.encode(other.as_bytes()));
+    for text in [base58(&pair), json::write(&pair), STANDARD.encode(&pair), jwk] {
+        names_fault_of_key(&text, "the form of a private key", runner(3));
+    }
+    for text in [json::write(&vec![7; 64]), r#"{"d":"AAAA"}"#.to_owned(), "1".repeat(80)] {
+        names_fault_of_key(&text, "must be base64 of the 32 raw bytes", runner(3));
     }
 }
 
@@ -350,20 +447,7 @@ fn key_is_private_only_if_the_signature_proves_it() {
         ("my key".to_owned(), "must be base64 of the 32 raw bytes"),
     ];
     for (text, fault) in of_points.chain(others) {
-        let ran = hundred().run(&application(), |mut case| {
-            *case.field("publicKey") = json::write(&text);
-            // Signed with a key that has nothing to do with these bytes.
-            let body = object(&case.signing(case.canonical()));
-            let diagnosis = diagnose(&SignedBody::read(body.as_bytes()).unwrap(), None).unwrap();
-            prop_assert_eq!(diagnosis.canonical, Some(case.canonical()));
-            let codes: Vec<_> = diagnosis.findings.iter().map(|it| it.code).collect();
-            prop_assert_eq!(codes, [Code::InvalidField], "{}", text);
-            let message = &diagnosis.findings[0].message;
-            let is_named = message.starts_with("publicKey: ") && message.contains(fault);
-            prop_assert!(is_named, "{}", message);
-            Ok(())
-        });
-        ran.unwrap();
+        names_fault_of_key(&text, fault, hundred());
     }
     // Neither is a key that is a point.
     names(&[Code::Unknown], application(), |mut case| {
@@ -403,6 +487,42 @@ fn other_payload() {
             Some((case.signing(object(&message)), case.key))
         },
     );
+}
+
+/// An expiry that is not written as those of challenges are. Of a claim with it nothing more is told than its refusal tells.
+#[test]
+fn expiry_in_another_form() {
+    const FAULT: &str = "expiresAt: must be the text that came with the challenge";
+    for expiry in
+        ["2026-11-21T12:10:00Z", "2026-11-21T12:10:00.000+00:00", "1795263000", "tomorrow"]
+    {
+        let with_expiry = move |mut case: Case| {
+            *case.field("expiresAt") = json::write(expiry);
+            case
+        };
+        let cases: [(&[Code], fn(&Case) -> Vec<u8>); 4] = [
+            (&[Code::InvalidField], |case| case.canonical().into()),
+            (&[Code::TrailingNewline, Code::InvalidField], |case| (case.canonical() + "\n").into()),
+            (&[Code::SignedDigest, Code::InvalidField], |case| {
+                Sha256::digest(case.canonical()).to_vec()
+            }),
+            (&[Code::InvalidField], |_| b"another text".to_vec()),
+        ];
+        for (expected, message) in cases {
+            let ran = runner(10).run(&claim().prop_map(with_expiry), |case| {
+                let body = object(&case.signing(message(&case)));
+                let key = PublicKey::parse(&case.public_key()).unwrap();
+                let read = SignedBody::read(body.as_bytes()).unwrap();
+                let diagnosis = diagnose(&read, Some(&key)).unwrap();
+                let codes: Vec<_> = diagnosis.findings.iter().map(|it| it.code).collect();
+                prop_assert_eq!(codes, expected, "{}", body);
+                prop_assert_eq!(&diagnosis.findings.last().unwrap().message, FAULT);
+                prop_assert_eq!((diagnosis.verified, diagnosis.canonical), (false, None));
+                Ok(())
+            });
+            ran.unwrap();
+        }
+    }
 }
 
 #[test]
