@@ -39,9 +39,13 @@ enum Encoding {
     Utf16,
     /// The same after a byte order mark.
     Utf16Marked,
+    /// UTF-16, big endian, after a byte order mark.
+    Utf16Big,
     /// With a question mark for what this encoding lacks.
     Latin1,
     Ascii,
+    /// A code page of Windows: the characters of its bytes from 0x80 on, and a question mark for all others.
+    CodePage(&'static str),
     /// UTF-8 that was read as Latin-1 and encoded again.
     Utf8Twice,
     /// A JSON string.
@@ -126,6 +130,10 @@ impl Encoding {
             Self::Utf16 => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
             Self::Utf16Marked => Self::Utf16.of(format!("\u{feff}{text}")),
             Self::Latin1 => text.chars().map(|it| u8::try_from(it).unwrap_or(b'?')).collect(),
+            Self::Utf16Big => {
+                format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect()
+            }
+            Self::CodePage(upper) => text.chars().map(|it| byte_in(upper, it)).collect(),
             Self::Ascii => text
                 .chars()
                 .map(|it| if it.is_ascii() { it } else { '?' })
@@ -156,8 +164,10 @@ impl Encoding {
             Self::Marked
             | Self::Utf16
             | Self::Utf16Marked
+            | Self::Utf16Big
             | Self::Latin1
             | Self::Ascii
+            | Self::CodePage(_)
             | Self::Utf8Twice
             | Self::Quoted(_)
             | Self::Base64
@@ -166,19 +176,39 @@ impl Encoding {
     }
 }
 
+/// The upper half of Windows-1252, the encoding of Windows in Western Europe and America.
+const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ\u{a0}¡¢£¤¥¦§¨©ª«¬\u{ad}®¯\
+    °±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ";
+
+/// The upper half of code page 850, that of the command line there.
+const PAGE_850: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀\
+    ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}";
+
+fn byte_in(upper: &str, character: char) -> u8 {
+    if character.is_ascii() {
+        return u8::try_from(character).unwrap_or(b'?');
+    }
+    let place = (0x80..=u8::MAX).zip(upper.chars()).find(|(_, it)| *it == character);
+    place.map_or(b'?', |(byte, _)| byte)
+}
+
 /// The candidates that are tried with each key: what common programs write by default.
 pub(super) fn likely(sent: &Sent) -> impl Iterator<Item = Candidate> {
     let first = readings(sent).next();
     DEFAULTS.iter().filter_map(move |output| Some(first?.of(*output)))
 }
 
-/// All other candidates, the likeliest first, because the number of verifications is bounded.
+/// All other candidates, the likeliest first, because the number of verifications is bounded: of families, those with
+/// fewer unusual settings.
 /// Some have the text of an earlier one.
 pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
     let mut readings = readings(sent);
     let first = readings.next();
     let rest: Vec<_> = readings.collect();
-    let of_first = of_families().filter_map(move |output| Some(first?.of(output)));
+    let of_first = move |settings: &[usize]| {
+        of_families(settings).into_iter().filter_map(move |output| Some(first?.of(output)))
+    };
+    let encoded = encoded_outputs().filter_map(move |output| Some(first?.of(output)));
     let (usual, others) = DEFAULTS.split_at(DEFAULTS.len().min(USUAL));
     let defaults = |outputs: &'static [Output]| read(outputs.iter().copied(), rest.clone());
     shapes()
@@ -186,10 +216,16 @@ pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
         .chain(finishes())
         .chain((0..MAX_OTHERS).flat_map(|at| ["", "\n"].map(|end| Candidate::Other(at, end))))
         .chain(defaults(usual))
-        .chain(of_first)
+        .chain(numbers_of_programs())
+        .chain(of_first(&[0]))
+        .chain(added_fields())
+        .chain(of_first(&[1]))
+        .chain(encoded)
+        .chain(of_first(&[2]))
         .chain(defaults(others))
         .chain(shapes_by_default())
-        .chain(read(of_families(), rest.clone()))
+        .chain(of_first(&[3]))
+        .chain(read(of_families(&[0, 1, 2, 3]).into_iter(), rest.clone()))
 }
 
 /// The maximum length of [`Sent::others`]: two other kinds, four single fields, and a part of one.
@@ -291,7 +327,79 @@ const DEFAULTS: &[Output] = &[
     ),
 ];
 
-/// The settings that a family of programs combines.
+/// The default output of programs, and what is signed in its place.
+const ENCODED: &[(&[Output], &[Encoding])] = &[
+    (
+        &[
+            // Where fields are missing in the body.
+            (Order::Given, PLAIN, Finish::NOTHING),
+            (Order::Given, PYTHON, Finish::NOTHING),
+            (Order::Given, with(Escapes::HTML), Finish::LINE),
+            (Order::Given, with(Escapes::HTML), Finish::NOTHING),
+            (Order::Sorted, PYTHON, Finish::NOTHING),
+            (Order::Given, with(Escapes::DOT_NET), Finish::NOTHING),
+            (Order::Given, with(Escapes::POWER_SHELL), Finish::NOTHING),
+            (Order::Given, with(Escapes::GSON), Finish::NOTHING),
+            (Order::Given, PLAIN, Finish::LINE),
+        ],
+        &[Encoding::Sha256, Encoding::Sha256Hex, Encoding::Sha512, Encoding::Base64, Encoding::Hex],
+    ),
+    (
+        &[
+            (Order::Given, with(Escapes::HTML), Finish::LINE),
+            (Order::Given, PYTHON, Finish::NOTHING),
+            (Order::Given, laid_out(Layout::TWO), Finish::NOTHING),
+        ],
+        &[Encoding::Marked],
+    ),
+    (
+        &[
+            (Order::Given, PYTHON, Finish::LINE),
+            (Order::Sorted, PLAIN, Finish::NOTHING),
+            (Order::Given, Style { layout: Layout::COMPACT, ..PYTHON }, Finish::NOTHING),
+            (Order::Sorted, Style { layout: Layout::COMPACT, ..PYTHON }, Finish::NOTHING),
+            (Order::Given, with(Escapes::PHP), Finish::NOTHING),
+            (Order::Sorted, with(Escapes::HTML), Finish::NOTHING),
+            (Order::Given, laid_out(Layout::TWO), Finish::NOTHING),
+        ],
+        &[Encoding::Sha256, Encoding::Sha256Hex],
+    ),
+    (
+        &[(Order::Given, PYTHON, Finish::LINE), (Order::Sorted, PLAIN, Finish::NOTHING)],
+        &[Encoding::Sha512, Encoding::Base64, Encoding::Hex],
+    ),
+];
+
+fn encoded_outputs() -> impl Iterator<Item = Output> {
+    ENCODED.iter().flat_map(|(outputs, encodings)| {
+        outputs.iter().flat_map(|(order, style, finish)| {
+            let of = |encoding: &Encoding| Finish { encoding: *encoding, ..*finish };
+            encodings.iter().map(move |encoding| (*order, *style, of(encoding)))
+        })
+    })
+}
+
+/// The output of programs that do not write numbers as most do.
+fn numbers_of_programs() -> impl Iterator<Item = Candidate> {
+    const POINT: Numbers = Numbers::Point(Which::All);
+    const OUTPUTS: &[(Order, Style)] = &[
+        // Foundation (Swift, Objective-C), and PHP with `serialize_precision=17`.
+        (Order::Given, Style { numbers: Numbers::Exact, ..with(Escapes::SLASH) }),
+        (Order::Sorted, Style { numbers: Numbers::Exact, ..with(Escapes::SLASH) }),
+        (Order::Given, Style { numbers: Numbers::Exact, ..with(Escapes::PHP) }),
+        // Newtonsoft and Jackson, indented; Gson.
+        (Order::Given, Style { numbers: POINT, ..laid_out(Layout::WINDOWS_TWO) }),
+        (Order::Given, Style { numbers: POINT, ..laid_out(Layout::JACKSON) }),
+        (Order::Given, Style { numbers: POINT, ..with(Escapes::GSON) }),
+        (Order::Sorted, Style { numbers: POINT, ..PYTHON }),
+    ];
+    OUTPUTS.iter().flat_map(|(order, style)| {
+        [Extent::Present, Extent::Payload]
+            .map(|extent| Candidate::Object(Shape::Fields(extent, *order), *style, Finish::NOTHING))
+    })
+}
+
+/// The settings that a family of programs combines, the usual one of each first.
 struct Family {
     escapes: &'static [Escapes],
     layouts: &'static [Layout],
@@ -304,11 +412,29 @@ const FAMILIES: &[Family] = &[
     // Python; JavaScript, Ruby, Rust, Dart and C++ with the fewest escapes.
     Family {
         escapes: &[Escapes::PYTHON, Escapes::LEAST],
-        layouts: &[Layout::SPACED, Layout::COMPACT, Layout::TWO, Layout::FOUR],
-        orders: BOTH,
+        layouts: &[Layout::SPACED],
+        orders: GIVEN,
         finishes: LINES,
     },
-    // The same on Windows.
+    Family {
+        escapes: &[Escapes::PYTHON],
+        layouts: &[Layout::COMPACT],
+        orders: GIVEN,
+        finishes: LINES,
+    },
+    Family {
+        escapes: &[Escapes::PYTHON, Escapes::LEAST],
+        layouts: &[Layout::TWO, Layout::FOUR],
+        orders: GIVEN,
+        finishes: LINES,
+    },
+    Family {
+        escapes: &[Escapes::PYTHON, Escapes::LEAST],
+        layouts: &[Layout::SPACED, Layout::COMPACT, Layout::TWO, Layout::FOUR],
+        orders: SORTED,
+        finishes: LINES,
+    },
+    // Python on Windows.
     Family {
         escapes: &[Escapes::PYTHON],
         layouts: &[Layout::SPACED],
@@ -322,10 +448,13 @@ const FAMILIES: &[Family] = &[
         finishes: &[Finish::NOTHING, Finish::WINDOWS_LINE],
     },
     // Go, and Rails.
+    Family { escapes: &[Escapes::HTML], layouts: &[Layout::TWO], orders: GIVEN, finishes: LINES },
+    Family { escapes: &[Escapes::HTML], layouts: &[Layout::TAB], orders: GIVEN, finishes: LINES },
+    // Maps of Go.
     Family {
         escapes: &[Escapes::HTML],
-        layouts: &[Layout::COMPACT, Layout::TWO, Layout::TAB],
-        orders: BOTH,
+        layouts: &[Layout::TWO, Layout::TAB],
+        orders: SORTED,
         finishes: LINES,
     },
     // PHP.
@@ -345,21 +474,40 @@ const FAMILIES: &[Family] = &[
     // Newtonsoft, and with it PowerShell 7.
     Family {
         escapes: &[Escapes::NEWTONSOFT, Escapes::LEAST],
-        layouts: &[Layout::WINDOWS_TWO, Layout::TWO, Layout::COMPACT],
+        layouts: &[Layout::WINDOWS_TWO, Layout::TWO],
         orders: GIVEN,
         finishes: ANY_LINES,
     },
-    // PowerShell 5.1.
+    Family {
+        escapes: &[Escapes::NEWTONSOFT, Escapes::LEAST],
+        layouts: &[Layout::COMPACT],
+        orders: GIVEN,
+        finishes: ANY_LINES,
+    },
+    // PowerShell 5.1, also with `-Compress`.
     Family {
         escapes: &[Escapes::POWER_SHELL],
-        layouts: &[Layout::POWER_SHELL, Layout::COMPACT, Layout::WIDE],
+        layouts: &[Layout::POWER_SHELL, Layout::WIDE],
+        orders: GIVEN,
+        finishes: ANY_LINES,
+    },
+    Family {
+        escapes: &[Escapes::POWER_SHELL],
+        layouts: &[Layout::COMPACT],
         orders: GIVEN,
         finishes: ANY_LINES,
     },
     // jq.
     Family {
         escapes: &[Escapes::JQ, Escapes::LEAST, Escapes::ASCII],
-        layouts: &[Layout::COMPACT, Layout::TWO, Layout::TAB],
+        layouts: &[Layout::TWO, Layout::TAB],
+        orders: BOTH,
+        finishes: &[Finish::LINE, Finish::NOTHING],
+    },
+    // `jq -c`.
+    Family {
+        escapes: &[Escapes::JQ, Escapes::ASCII],
+        layouts: &[Layout::COMPACT],
         orders: BOTH,
         finishes: LINES,
     },
@@ -381,15 +529,21 @@ const FAMILIES: &[Family] = &[
     Family {
         escapes: &[Escapes::SLASH, Escapes::LEAST],
         layouts: &[Layout::COMPACT, Layout::SWIFT],
-        orders: BOTH,
+        orders: GIVEN,
+        finishes: ONE,
+    },
+    Family {
+        escapes: &[Escapes::SLASH, Escapes::LEAST],
+        layouts: &[Layout::COMPACT, Layout::SWIFT],
+        orders: SORTED,
         finishes: ONE,
     },
     // Perl.
     Family {
         escapes: &[Escapes::LEAST],
-        layouts: &[Layout::COMPACT, Layout::PERL],
+        layouts: &[Layout::PERL],
         orders: BOTH,
-        finishes: LINES,
+        finishes: &[Finish::LINE, Finish::NOTHING],
     },
     // org.json.
     Family {
@@ -402,7 +556,7 @@ const FAMILIES: &[Family] = &[
     Family {
         escapes: &[Escapes::JSON_SIMPLE, Escapes::LUA, Escapes::PHP_HEX, Escapes::DOT_NET_RELAXED],
         layouts: &[Layout::COMPACT],
-        orders: BOTH,
+        orders: GIVEN,
         finishes: ONE,
     },
     // What PowerShell 5.1 writes to files and pipes.
@@ -412,21 +566,18 @@ const FAMILIES: &[Family] = &[
         orders: GIVEN,
         finishes: FILES,
     },
-    // Digests of what Python writes, or of sorted keys.
+    // A string of what Python writes.
     Family {
         escapes: &[Escapes::PYTHON, Escapes::LEAST],
         layouts: &[Layout::SPACED, Layout::COMPACT],
-        orders: BOTH,
-        finishes: &[
-            Finish::encoded(Encoding::Sha256),
-            Finish::encoded(Encoding::Sha256Hex),
-            Finish::encoded(Encoding::Quoted(Escapes::PYTHON)),
-        ],
+        orders: GIVEN,
+        finishes: &[Finish::encoded(Encoding::Quoted(Escapes::PYTHON))],
     },
 ];
 
 const BOTH: &[Order] = &[Order::Given, Order::Sorted];
 const GIVEN: &[Order] = &[Order::Given];
+const SORTED: &[Order] = &[Order::Sorted];
 
 const ONE: &[Finish] = &[Finish::NOTHING];
 const LINES: &[Finish] = &[Finish::NOTHING, Finish::LINE];
@@ -439,19 +590,29 @@ const FILES: &[Finish] = &[
     Finish::encoded(Encoding::Utf16),
 ];
 
-/// What the families write.
-fn of_families() -> impl Iterator<Item = Output> {
-    FAMILIES.iter().flat_map(|family| {
-        family.escapes.iter().flat_map(move |escapes| {
-            family.layouts.iter().flat_map(move |layout| {
-                let style = Style { layout: *layout, ..with(*escapes) };
-                family.orders.iter().flat_map(move |order| {
-                    family.finishes.iter().map(move |finish| (*order, style, *finish))
+/// What the families write with these numbers of unusual settings, of the layout, the order and the finish.
+fn of_families(settings: &[usize]) -> Vec<Output> {
+    let of = |number: usize| FAMILIES.iter().flat_map(move |family| family.outputs(number));
+    settings.iter().copied().flat_map(of).collect()
+}
+
+impl Family {
+    fn outputs(&self, settings: usize) -> impl Iterator<Item = Output> {
+        self.escapes.iter().flat_map(move |escapes| {
+            self.layouts.iter().enumerate().flat_map(move |(layout, white_space)| {
+                let style = Style { layout: *white_space, ..with(*escapes) };
+                self.orders.iter().enumerate().flat_map(move |(order, sorted)| {
+                    self.finishes.iter().enumerate().filter_map(move |(finish, end)| {
+                        let changed = [layout, order, finish].iter().filter(|at| **at > 0).count();
+                        (changed == settings).then_some((*sorted, style, *end))
+                    })
                 })
             })
         })
-    })
+    }
 }
+
+const NO_WEIGHTS: Shape = Shape::Null(&["weights"]);
 
 const SHAPES: &[Shape] = &[
     Shape::AS_SENT,
@@ -461,7 +622,7 @@ const SHAPES: &[Shape] = &[
     Shape::Without(&["memoUrl"]),
     Shape::Without(&["body", "memoUrl"]),
     Shape::Without(&["lens"]),
-    Shape::Null(&["weights"]),
+    NO_WEIGHTS,
     Shape::Null(&["body", "memoUrl", "lens"]),
     Shape::Null(&["body", "memoUrl", "weights"]),
     Shape::EmptyWeights,
@@ -495,6 +656,34 @@ fn shapes_by_default() -> impl Iterator<Item = Candidate> {
     ];
     OUTPUTS.iter().flat_map(|(style, finish)| {
         SHAPES.iter().map(move |shape| Candidate::Object(*shape, *style, *finish))
+    })
+}
+
+/// What programs with fixed types write that is not part of the payload.
+fn added_fields() -> impl Iterator<Item = Candidate> {
+    const GIVEN: &[Shape] = &[NO_WEIGHTS, Shape::EmptySignature, Shape::NullSignature];
+    const SORTED: &[Shape] = &[
+        Shape::Sorted(&NO_WEIGHTS),
+        Shape::Sorted(&Shape::EmptySignature),
+        Shape::Sorted(&Shape::NullSignature),
+    ];
+    const OUTPUTS: &[(&[Shape], Style, Finish)] = &[
+        (GIVEN, with(Escapes::HTML), Finish::NOTHING),
+        (GIVEN, with(Escapes::HTML), Finish::LINE),
+        (GIVEN, PYTHON, Finish::NOTHING),
+        (GIVEN, with(Escapes::DOT_NET), Finish::NOTHING),
+        (SORTED, PYTHON, Finish::NOTHING),
+        (SORTED, PLAIN, Finish::NOTHING),
+        (SORTED, Style { layout: Layout::COMPACT, ..PYTHON }, Finish::NOTHING),
+        (SORTED, laid_out(Layout::TWO), Finish::LINE),
+        (GIVEN, laid_out(Layout::TWO), Finish::NOTHING),
+        (GIVEN, laid_out(Layout::TWO), Finish::LINE),
+        (GIVEN, Style { layout: Layout::TWO, ..PYTHON }, Finish::NOTHING),
+        (GIVEN, Style { layout: Layout::FOUR, ..PYTHON }, Finish::NOTHING),
+    ];
+    OUTPUTS.iter().flat_map(|(shapes, style, finish)| {
+        let style = Style { numbers: Numbers::AsSent, ..*style };
+        shapes.iter().map(move |shape| Candidate::Object(*shape, style, *finish))
     })
 }
 
@@ -555,11 +744,18 @@ fn finishes() -> impl Iterator<Item = Candidate> {
         Finish { end: "\n", encoding: Encoding::Sha256Hex },
         Finish::encoded(Encoding::Marked),
         Finish { end: "\r\n", encoding: Encoding::Marked },
+        Finish { end: "\n", encoding: Encoding::Marked },
         Finish::encoded(Encoding::Utf16),
+        Finish { end: "\r\n", encoding: Encoding::Utf16 },
         Finish::encoded(Encoding::Utf16Marked),
         Finish { end: "\r\n", encoding: Encoding::Utf16Marked },
+        Finish::encoded(Encoding::Utf16Big),
         Finish::encoded(Encoding::Latin1),
         Finish::encoded(Encoding::Ascii),
+        Finish::encoded(Encoding::CodePage(WINDOWS_1252)),
+        Finish { end: "\r\n", encoding: Encoding::CodePage(WINDOWS_1252) },
+        Finish::encoded(Encoding::CodePage(PAGE_850)),
+        Finish { end: "\r\n", encoding: Encoding::CodePage(PAGE_850) },
         Finish::encoded(Encoding::Utf8Twice),
         Finish::encoded(Encoding::Quoted(Escapes::LEAST)),
         Finish::encoded(Encoding::Quoted(Escapes::PYTHON)),

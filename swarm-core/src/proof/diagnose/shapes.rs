@@ -36,6 +36,8 @@ pub(super) enum Shape {
     Extended,
     /// The payload, with each string in this Unicode normal form.
     Normalized(Form),
+    /// One of these, in the order of the names of its fields.
+    Sorted(&'static Self),
 }
 
 /// Which fields a program writes.
@@ -106,6 +108,7 @@ impl Shape {
             Self::NullSignature => with(payload, "signature", Value::Null),
             Self::Extended => extended(sent, payload),
             Self::Normalized(form) => normalized(payload, form),
+            Self::Sorted(shape) => sorted(shape.of(sent)),
         }
     }
 }
