@@ -492,6 +492,7 @@ fn other_payload() {
 /// An expiry that is not written as those of challenges are. Of a claim with it nothing more is told than its refusal tells.
 #[test]
 fn expiry_in_another_form() {
+    type Message = fn(&Case) -> Vec<u8>;
     const FAULT: &str = "expiresAt: must be the text that came with the challenge";
     for expiry in
         ["2026-11-21T12:10:00Z", "2026-11-21T12:10:00.000+00:00", "1795263000", "tomorrow"]
@@ -500,7 +501,7 @@ fn expiry_in_another_form() {
             *case.field("expiresAt") = json::write(expiry);
             case
         };
-        let cases: [(&[Code], fn(&Case) -> Vec<u8>); 4] = [
+        let cases: [(&[Code], Message); 4] = [
             (&[Code::InvalidField], |case| case.canonical().into()),
             (&[Code::TrailingNewline, Code::InvalidField], |case| (case.canonical() + "\n").into()),
             (&[Code::SignedDigest, Code::InvalidField], |case| {

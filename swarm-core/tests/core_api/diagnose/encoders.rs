@@ -55,8 +55,10 @@ fn windows(text: &str) -> String {
     text.replace('\n', "\r\n")
 }
 
+type Form = fn(&str) -> Vec<u8>;
+
 /// What is signed in the place of a text, and the code of it.
-const FORMS: [(Code, fn(&str) -> Vec<u8>); 5] = [
+const FORMS: [(Code, Form); 5] = [
     (SignedDigest, |text| Sha256::digest(text).to_vec()),
     (SignedDigest, |text| hex(&Sha256::digest(text)).into()),
     (SignedDigest, |text| Sha512::digest(text).to_vec()),
