@@ -181,7 +181,10 @@ impl Kind {
 #[cfg(any(feature = "postgres", feature = "redis"))]
 fn connected<T>(store: &str, connected: Result<T, swarm_core::StoreError>) -> Result<T, Failure> {
     let described = |error| match credentials(store) {
-        Some(found) if found.contains(['@', '/', '#', '?']) => format!("store: {PERCENT_ENCODE}"),
+        Some(found) if found.contains(['@', '/', '#', '?']) => {
+            let scheme = store.split(':').next().unwrap_or_default();
+            format!("store: {scheme}: {PERCENT_ENCODE}")
+        }
         found => {
             let text = with_causes(&format!("store: {}", shown(store)), &error);
             let is_encoded = found.is_none_or(is_encoded);
