@@ -8,7 +8,7 @@ use super::render::{self, Fields, Value};
 use crate::domain::json::{Json, Object};
 use crate::domain::{
     Application, Described, Form, FormSchema, Invalid, MemberId, PublicKey, Signed, TakeDraft,
-    Timestamp, TokenClaim,
+    TokenClaim,
 };
 use crate::proof::{canonical, verify};
 
@@ -112,16 +112,6 @@ impl SignedBody {
                 canonical(&application)
             }
         }
-    }
-
-    /// What is wrong with a field, whatever was signed: an expiry that is not written as those of challenges are.
-    pub(super) fn fault(&self) -> Option<Invalid> {
-        let Payload::TokenClaim(signed) = &self.payload else { return None };
-        let sent = &signed.payload.expires_at;
-        let expiry = Timestamp::parse("expiresAt", sent).ok();
-        let is_as_given = expiry.is_some_and(|expiry| expiry.to_string() == *sent);
-        let rule = "must be the text that came with the challenge";
-        (!is_as_given).then(|| Invalid::new("expiresAt", rule))
     }
 
     pub(super) fn signature(&self) -> &str {

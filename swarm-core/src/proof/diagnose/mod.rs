@@ -40,7 +40,7 @@ const MAX_WRITTEN: usize = 8 << 20;
 pub struct Diagnosis {
     /// The detected kind of payload.
     pub kind: PayloadKind,
-    /// Whether the signature passes strict verification and no signed field is invalid, so that submit would accept it.
+    /// Whether the signature passes strict verification, so that submit would accept it.
     pub verified: bool,
     /// The text that should have been signed; `None` if fields of it are missing or invalid.
     pub canonical: Option<String>,
@@ -88,19 +88,12 @@ pub fn diagnose(body: &SignedBody, registered: Option<&PublicKey>) -> Result<Dia
         return Err(Invalid::missing("publicKey"));
     }
     let keys = keys(registered, encodings::keys(body.public_key()));
-    let holds = body.holds(registered);
-    let (key, mut findings) =
-        if holds { (keys.first(), Vec::new()) } else { mistakes(body, &keys) };
-    let fault = body.fault();
-    if let Some(fault) = &fault {
-        // It may be why nothing else explains the signature.
-        findings.retain(|finding| finding.code != Code::Unknown);
-        findings.push(SigningMistake::of_field(fault));
-    }
+    let verified = body.holds(registered);
+    let (key, findings) = if verified { (keys.first(), Vec::new()) } else { mistakes(body, &keys) };
     Ok(Diagnosis {
         kind: body.kind(),
-        verified: holds && fault.is_none(),
-        canonical: fault.is_none().then(|| body.canonical(key.map(|key| &key.value))),
+        verified,
+        canonical: Some(body.canonical(key.map(|key| &key.value))),
         findings,
     })
 }

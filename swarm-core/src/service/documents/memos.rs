@@ -216,10 +216,20 @@ impl Tenant {
         {
             return Ok(None);
         }
-        let stored = self.whole_memo(document).await?;
+        let mut stored = self.whole_memo(document).await?;
+        if !stored.held {
+            return Ok(Some(stored));
+        }
         // Memos that were restored from older dumps are read whole while they are held.
-        let is_held = stored.held && self.is_withheld(&stored.memo).await?;
-        Ok((!is_held).then_some(stored))
+        if self.is_withheld(&stored.memo).await? {
+            return Ok(None);
+        }
+        // It was published when its entry was appended.
+        let key = stored.memo.id.to_string();
+        if let Some(shown) = self.store.document(Collection::HeldMemos, &key).await? {
+            stored.memo.published_at = shown.created_at;
+        }
+        Ok(Some(stored))
     }
 
     /// Returns a memo that was read, with its text, also while that is held.

@@ -128,10 +128,9 @@ fn application() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Any token claim. Its expiry is written as those of challenges are.
+/// Any token claim.
 fn claim() -> impl Strategy<Value = Case> {
-    let expiry = "20[2-9][0-9]-1[0-2]-[0-2][1-8]T0[0-9]:[0-5][0-9]:[0-5][0-9]\\.[0-9]{3}Z";
-    (text(20), text(40), expiry, key()).prop_map(|(member, challenge, expires, key)| {
+    (text(20), text(40), text(20), key()).prop_map(|(member, challenge, expires, key)| {
         let fields = vec![
             ("memberId", json::write(&member)),
             ("challenge", json::write(&challenge)),

@@ -117,4 +117,6 @@ fn memo_of_a_sealed_session_is_shown_when_it_is_opened() {
     assert_eq!(read(&[json]), [200; 2]);
     let last = client.log_entries().pop().unwrap();
     assert_eq!((&last["kind"], &last["act"]), (&json!("memo"), &json!("published")));
+    let memo = client.get("/api/swarm/memos/1").expect(200).json();
+    assert_eq!(memo["publishedAt"], last["at"]);
 }
