@@ -274,7 +274,7 @@ impl Site {
         &self.tenants.services().swarm
     }
 
-    /// Opens a tenant that the site does not serve yet, such as to [check its log](swarm_core::service::SignedLog::check) before it does.
+    /// Opens a tenant that the site does not serve yet, such as to check [its log](ServedTenant::signed_log) before it does.
     pub fn open_tenant(&self, config: TenantConfig) -> ServedTenant {
         ServedTenant::open(self.tenants.services(), Arc::new(config))
     }
