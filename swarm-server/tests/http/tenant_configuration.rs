@@ -307,7 +307,7 @@ fn log_of_a_new_tenant_is_checked_before_it_is_served() {
     let program = Program::start_in(Arc::clone(&folder), &serve, &[]);
     let bolt = program.client.at("bolt.example");
     bolt.convene("2026-11-21", "aurora");
-    bolt.get("/swarm/log/checkpoint").expect(200);
+    bolt.wait_until_all_is_signed();
     program.stop("TERM");
     std::fs::copy(&backup, &store).unwrap();
     std::fs::write(&file, tenant("acme", "")).unwrap();

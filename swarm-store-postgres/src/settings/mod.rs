@@ -384,7 +384,7 @@ mod tests {
             ("pool=many", "pool"),
             ("statement_timeout=0", "statement_timeout"),
             ("sslmode=no", "sslmode"),
-            ("target_session_attrs=any", "target_session_attrs"),
+            ("target_session_attrs=standby", "target_session_attrs"),
             ("connect_timeout=soon", "connect_timeout"),
             ("gssencmode=require", "gssencmode"),
             ("client_encoding=latin1", "client_encoding"),

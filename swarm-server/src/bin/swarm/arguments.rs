@@ -8,7 +8,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use crate::secrets::trimmed_secret;
+use crate::text_file::trimmed;
 
 pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 
@@ -214,5 +214,5 @@ pub(crate) enum LogFormat {
 /// An address without the line ends and byte order marks at its ends, which files and shells leave there.
 #[allow(clippy::unnecessary_wraps, reason = "a value parser returns a result")]
 pub(crate) fn address(text: &str) -> Result<String, Infallible> {
-    Ok(trimmed_secret(text).to_owned())
+    Ok(trimmed(text).to_owned())
 }

@@ -13,7 +13,7 @@ use swarm_core::{Entropy, SystemEntropy};
 
 use crate::arguments::HashTokenOptions;
 use crate::failure::full_path;
-use crate::text_file::read_text;
+use crate::text_file::{read_text, trimmed};
 use crate::{Failure, console};
 
 /// A random token: `adm_` and 256 random bits in hexadecimal.
@@ -48,7 +48,7 @@ pub(crate) fn admin_token() -> Result<Option<GivenToken>, Failure> {
         (Some(_), Some(_)) => {
             return Err(format!("{TOKEN} and {FILE} are both set: set one").into());
         }
-        (Some(token), None) => (TOKEN.to_owned(), trimmed_secret(&token).to_owned()),
+        (Some(token), None) => (TOKEN.to_owned(), trimmed(&token).to_owned()),
         (None, Some(file)) => {
             let path = Path::new(&file);
             let token = read_secret(path).map_err(|error| format!("{FILE}: {error}"))?;
@@ -74,7 +74,7 @@ pub(crate) fn hash_token(options: &HashTokenOptions) -> Result<(), Failure> {
 /// The token on standard input.
 fn token_from_input() -> Result<String, Failure> {
     let text = read_text(io::stdin()).map_err(|error| format!("standard input: {error}"))?;
-    Ok(trimmed_secret(&text).to_owned())
+    Ok(trimmed(&text).to_owned())
 }
 
 /// The secret in a file.
@@ -104,7 +104,7 @@ pub(crate) fn read_secret(path: &Path) -> Result<String, Failure> {
         }
     }
     let text = read_text(file).map_err(fault)?;
-    Ok(trimmed_secret(&text).to_owned())
+    Ok(trimmed(&text).to_owned())
 }
 
 /// Who may read a secret, and should not.
@@ -125,11 +125,6 @@ fn others(mode: u32, owner: u32) -> Option<Others> {
         (1.., 0) if !is_given => Some(Others::Group),
         _ => None,
     }
-}
-
-/// A secret without the line ends and byte order marks at its ends, which editors and shells leave there.
-pub(crate) fn trimmed_secret(text: &str) -> &str {
-    text.trim_matches(['\n', '\r', '\u{feff}'])
 }
 
 /// Checks that a token can be sent in a header, and is long enough not to be guessed.
@@ -179,14 +174,5 @@ mod tests {
         ] {
             assert_eq!(others(mode, owner), expected, "{mode:o} of {owner}");
         }
-    }
-
-    #[test]
-    fn line_ends_and_byte_order_marks_are_no_part_of_a_secret() {
-        for text in ["a b", "a b\n", "a b\r\n", "\u{feff}a b", "\u{feff}a b\u{feff}\r\n\n"] {
-            assert_eq!(trimmed_secret(text), "a b", "{text:?}");
-        }
-        assert_eq!(trimmed_secret("a\nb\n"), "a\nb");
-        assert_eq!(trimmed_secret(" a\n"), " a");
     }
 }

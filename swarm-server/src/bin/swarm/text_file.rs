@@ -28,6 +28,11 @@ pub(crate) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
     })
 }
 
+/// A secret or an address without the line ends and byte order marks at its ends, which editors and shells leave there.
+pub(crate) fn trimmed(text: &str) -> &str {
+    text.trim_matches(['\n', '\r', '\u{feff}'])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +46,14 @@ mod tests {
             assert_eq!(decoded(utf_16.to_vec()), Err("is in UTF-16: save it in UTF-8"));
         }
         assert_eq!(decoded(vec![b'a', 0xe9]), Err("is not in UTF-8"));
+    }
+
+    #[test]
+    fn line_ends_and_byte_order_marks_are_no_part_of_a_secret() {
+        for text in ["a b", "a b\n", "a b\r\n", "\u{feff}a b", "\u{feff}a b\u{feff}\r\n\n"] {
+            assert_eq!(trimmed(text), "a b", "{text:?}");
+        }
+        assert_eq!(trimmed("a\nb\n"), "a\nb");
+        assert_eq!(trimmed(" a\n"), " a");
     }
 }

@@ -15,7 +15,8 @@ use swarm_core::service::{WebhookRequest, WebhookSender};
 
 use crate::outgoing::Outgoing;
 use crate::schedule::millis;
-use crate::secrets::{read_secret, trimmed_secret};
+use crate::secrets::read_secret;
+use crate::text_file::trimmed;
 
 /// The most webhooks of a tenant.
 const MAX_WEBHOOKS: usize = 16;
@@ -71,7 +72,7 @@ fn settings(table: &WebhookTable) -> Result<WebhookSettings, String> {
     let secret = match (secret, secret_file) {
         (Some(_), Some(_)) => return Err("secret: must not be given with secret_file".to_owned()),
         (None, None) => return Err("secret: is missing, and there is no secret_file".to_owned()),
-        (Some(secret), None) => trimmed_secret(secret).to_owned(),
+        (Some(secret), None) => trimmed(secret).to_owned(),
         (None, Some(file)) => read_secret(file).map_err(|error| format!("secret_file: {error}"))?,
     };
     let secret = WebhookSecret::parse(&secret).map_err(|invalid| invalid.to_string())?;

@@ -14,7 +14,8 @@ use crate::command::{
     Output, check_name, configuration_folder, note, read_private_json, replace_private,
 };
 use crate::failure::CommandError;
-use crate::secrets::{read_secret, trimmed_secret};
+use crate::secrets::read_secret;
+use crate::text_file::trimmed;
 
 /// The contexts, and the name of the one in use.
 #[derive(Default, Serialize, Deserialize)]
@@ -102,7 +103,7 @@ fn no_token(what: &str) -> CommandError {
 
 fn given_url(access: &Access) -> Option<String> {
     let url = access.url.clone().or_else(|| variable("SWARM_URL"));
-    url.map(|url| trimmed_secret(&url).to_owned())
+    url.map(|url| trimmed(&url).to_owned())
 }
 
 fn url_source(access: &Access) -> &'static str {
@@ -131,7 +132,7 @@ fn given_token(access: &Access) -> Result<Option<String>, CommandError> {
         },
         None => {
             let token = variable("SWARM_ADMIN_TOKEN");
-            Ok(token.map(|token| trimmed_secret(&token).to_owned()))
+            Ok(token.map(|token| trimmed(&token).to_owned()))
         }
     }
 }
