@@ -493,6 +493,11 @@ fn store_that_refuses_commits_is_told_and_when_it_is_accepted() {
     desk.client.convene(DAY, "aurora");
     desk.client.convene("2026-11-22", "borealis");
     desk.client.wait_until_all_is_signed();
+    // It is remembered after it was signed.
+    let signed = format!(" 1 {} ", desk.client.log_entries().len());
+    let file = folder.path().join("swarm.key.checkpoints");
+    let remembered = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains(&signed));
+    wait_until("the checkpoint is remembered", remembered);
     drop(desk);
     // Another store, while the file beside the key remembers the log.
     for file in ["swarm.db", "swarm.db-wal", "swarm.db-shm"] {
