@@ -135,7 +135,7 @@ impl WebhookSettings {
     }
 }
 
-/// Returns a URL for logs and people: without its query, which may have a secret in it.
+/// Returns a URL for logs and people: without its user and its query, which may have secrets in them.
 pub fn shown_url(url: &str) -> String {
     let (bare, query) = url.split_once('?').map_or((url, ""), |(bare, _)| (bare, "?…"));
     let (scheme, rest) = bare.split_once("://").map_or(("", bare), |(scheme, rest)| (scheme, rest));

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use serde::{Serialize, Serializer};
 
+use super::sessions::closes_by_itself;
 use super::takes_may_come;
 use crate::domain::{MemberId, Session, SessionState, Timestamp};
 
@@ -172,12 +173,10 @@ impl ChangedSession<'_> {
     fn ends_window(&self) -> bool {
         let before = self.before.and_then(|before| before.window_closes_at);
         let is_over = self.after.window_closes_at.is_some_and(|at| at <= self.now);
-        let closes = match self.after.state {
-            SessionState::Collecting | SessionState::WindowClosed => true,
-            SessionState::Scheduled => self.after.finish,
-            SessionState::Aggregated | SessionState::Published => false,
-        };
-        closes && self.after.window_closes_at != before && is_over
+        let is_closed = self.after.state == SessionState::WindowClosed;
+        (is_closed || closes_by_itself(self.after))
+            && self.after.window_closes_at != before
+            && is_over
     }
 
     /// Whether takes may still come in the session as it was.

@@ -274,12 +274,16 @@ impl Aggregation {
 
 /// Returns whether a session is still `collecting` after its deadline, or still `scheduled` if the server finishes it.
 pub fn is_due(session: &Session, now: Timestamp) -> bool {
-    let closes = match session.state {
+    closes_by_itself(session) && session.window_closes_at.is_some_and(|deadline| now > deadline)
+}
+
+/// Returns whether the server closes a session in this state once its deadline has passed.
+pub(super) fn closes_by_itself(session: &Session) -> bool {
+    match session.state {
         SessionState::Collecting => true,
         SessionState::Scheduled => session.finish,
         _ => false,
-    };
-    closes && session.window_closes_at.is_some_and(|deadline| now > deadline)
+    }
 }
 
 /// Moves a session that is [due](is_due) to `window_closed`, and opens it if it is sealed. A session that was

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
 use http::Method;
-use http::header::LINK;
 use swarm_core::json::{ErrorPosition, Json, NotJson};
 use swarm_core::wire::{Problem, RequestError, parameters_hint};
 use tokio::time::Instant;
@@ -20,7 +19,7 @@ use crate::cache::CacheRequest;
 use crate::fairness::ClientShare;
 use crate::metrics::Submitted;
 use crate::response::caching::{self, Negotiation};
-use crate::response::{Answer, ApiError, ErrorForm, Reply, SERVICE_LINKS, SWARM_HINT};
+use crate::response::{Answer, ApiError, ErrorForm, Reply, SWARM_HINT};
 use crate::tenants::{Host, OperatorRequest, ServedTenant};
 
 use super::arrival::Arrival;
@@ -162,8 +161,7 @@ where
         let answer = match (&arrival.served, error_page(error_pages, &arrival)) {
             (Some(served), Some(page)) => {
                 let answer = ApiError::from(RequestError::UnknownPath).into_answer();
-                let mut answer = answer.with_hint(arrival.fault_of_path());
-                answer.headers.insert(LINK, SERVICE_LINKS);
+                let answer = answer.with_hint(arrival.fault_of_path());
                 page(answer.below(served.config().base_path()))
             }
             _ => no_tenant(site, &arrival.origin).into_answer(),

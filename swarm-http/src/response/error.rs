@@ -1,7 +1,7 @@
 //! Errors as HTTP answers (API.md, 1.2).
 
 use http::HeaderValue;
-use http::header::ALLOW;
+use http::header::{ALLOW, LINK};
 use swarm_core::service::with_causes;
 use swarm_core::wire::{self, RequestError};
 use swarm_core::{Error, Refusal, Rejection, StoreError, SubmitError};
@@ -41,6 +41,8 @@ impl ApiError {
         let mut answer = Answer::from(self.on_the_wire()).with_hint(self.hint(body));
         if let Self::Method(allow) = self {
             answer.headers.insert(ALLOW, allow);
+        } else if let Self::Request(RequestError::UnknownPath) = self {
+            answer.headers.insert(LINK, SERVICE_LINKS);
         }
         answer
     }

@@ -3,8 +3,6 @@
 use std::sync::OnceLock;
 
 #[cfg(feature = "pages")]
-use http::header::LINK;
-#[cfg(feature = "pages")]
 use swarm_core::wire::{Problem, RequestError};
 
 use crate::Site;
@@ -16,8 +14,6 @@ use crate::pages::page_alone;
 use crate::request::RequestContext;
 use crate::request::route::{Route, Section, Work, read};
 use crate::response::Reply;
-#[cfg(feature = "pages")]
-use crate::response::{ApiError, SERVICE_LINKS};
 #[cfg(feature = "pages")]
 use crate::schema::{SchemaRef, schema};
 use crate::site::Parts;
@@ -97,11 +93,7 @@ async fn docs(table: SiteTable, request: RequestContext) -> Reply {
 async fn chapter(table: SiteTable, request: RequestContext) -> Reply {
     let name = request.path.first().map(String::as_str).unwrap_or_default();
     let chapter = reference(table, &request.site).chapter(&request, name);
-    Ok(chapter.unwrap_or_else(|| {
-        let mut unknown = ApiError::from(RequestError::UnknownPath).into_answer();
-        unknown.headers.insert(LINK, SERVICE_LINKS);
-        unknown
-    }))
+    chapter.ok_or(RequestError::UnknownPath.into())
 }
 
 /// The reference of a site, which depends only on its [`Parts`].

@@ -182,7 +182,7 @@ fn name_in_log(draft: &TakeDraft) {
     span.record("session", [&draft.date.to_string(), "/", draft.subject_id.as_str()].concat());
 }
 
-/// The same for a submission that cannot be read, as far as it names them.
+/// Adds the member and session that an invalid submission names to the log line of the request.
 fn name_sent_in_log(bytes: &[u8]) {
     const MAX: usize = 100;
     let Ok(sent) = RawJson::read_bounded(bytes, MAX_VALUES) else { return };

@@ -3,7 +3,6 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ed25519_dalek::SigningKey;
 use sha2::{Digest as _, Sha256, Sha512};
 use swarm_core::json;
 use swarm_core::proof::diagnose::Code::{self, *};
@@ -11,22 +10,7 @@ use swarm_core::proof::hex;
 
 use crate::diagnose::codes::codes;
 use crate::diagnose::writers::{pretty, spaced};
-use crate::diagnose::{Case, object};
-
-/// A take with this body, this URL of its memo and this confidence.
-fn case(body: &str, memo: &str, confidence: &str) -> Case {
-    let fields = [
-        ("memberId", json::write("ada")),
-        ("date", json::write("2026-11-21")),
-        ("subjectId", json::write("aurora")),
-        ("nonce", json::write("n-1")),
-        ("stance", json::write("bullish")),
-        ("confidence", confidence.to_owned()),
-        ("body", json::write(body)),
-        ("memoUrl", json::write(memo)),
-    ];
-    Case { fields: fields.into(), key: SigningKey::from_bytes(&[5; 32]) }
-}
+use crate::diagnose::{Case, object, take_with};
 
 /// The text of the take with these fields in another form.
 fn written(case: &Case, fields: &[(&str, &str)], is_sorted: bool) -> String {
@@ -69,7 +53,7 @@ const FORMS: [(Code, Form); 5] = [
 #[test]
 fn digests_of_default_outputs_are_named() {
     for body in ["it's R&D <b>", "it's R&D <b> \"x=1\" a/b+c \u{e9}\u{1f680}\u{2028}\u{7f}\u{1b}"] {
-        let case = case(body, "", "0.7");
+        let case = take_with(body, "", "0.7");
         let escape = |characters: &str, is_upper: bool| {
             let mut text = json::write(body);
             for character in characters.chars() {
@@ -126,7 +110,7 @@ fn numbers_of_programs_are_named_beside_other_mistakes() {
     const EXACT: (&str, &str) = ("confidence", "0.69999999999999996");
     const POINT: (&str, &str) = ("confidence", "1.0");
     for body in ["R&D", "it's R&D <b> \u{e9}\u{2028}"] {
-        let case = case(body, "https://x.y/z", "0.7");
+        let case = take_with(body, "https://x.y/z", "0.7");
         let memo = ("memoUrl", r#""https:\/\/x.y\/z""#);
         let ascii = json::write(body).replace('\u{e9}', r"\u00e9").replace('\u{2028}', r"\u2028");
         let text = |fields: &[_], is_sorted| written(&case, fields, is_sorted).into_bytes();
@@ -144,7 +128,7 @@ fn numbers_of_programs_are_named_beside_other_mistakes() {
         );
     }
     for body in ["\u{e9} & b", "it's R&D <b> \"x=1\" a/b+c \u{e9}\u{1f680}\u{2028}"] {
-        let case = case(body, "https://x.y/z", "1");
+        let case = take_with(body, "https://x.y/z", "1");
         let lines = pretty(&written(&case, &[POINT], false), "  ");
         let jackson = lines.replace("\": ", "\" : ").into_bytes();
         found(
@@ -166,7 +150,7 @@ fn added_fields_are_named_beside_other_mistakes() {
         ("signature", "null", SignatureIncluded),
     ] {
         for body in ["R&D", "it's R&D <b> \"x=1\" a/b+c \u{e9}\u{1f680}\u{2028}"] {
-            let case = case(body, "https://x.y/z", "0.7");
+            let case = take_with(body, "https://x.y/z", "0.7");
             let mut added = case.clone();
             added.fields.push((field, value.to_owned()));
             let sorted = |body: &str| {
@@ -204,7 +188,7 @@ fn added_fields_are_named_beside_other_mistakes() {
 fn bytes_of_files_are_named() {
     const BOTH: &[Code] = &[TrailingNewline, TextEncoding];
     const BOM: &str = "\u{feff}";
-    let case = case("it's R&D <b> \u{e9} \u{20ac}5", "", "0.7");
+    let case = take_with("it's R&D <b> \u{e9} \u{20ac}5", "", "0.7");
     let text = case.canonical();
     let go =
         written(&case, &[("body", "\"it's R\\u0026D \\u003cb\\u003e \u{e9} \u{20ac}5\"")], false);

@@ -128,6 +128,21 @@ fn application() -> impl Strategy<Value = Case> {
     })
 }
 
+/// A take with this body, this URL of its memo and this confidence, and no weights.
+fn take_with(body: &str, memo: &str, confidence: &str) -> Case {
+    let fields = [
+        ("memberId", json::write("ada")),
+        ("date", json::write("2026-11-21")),
+        ("subjectId", json::write("aurora")),
+        ("nonce", json::write("n-1")),
+        ("stance", json::write("bullish")),
+        ("confidence", confidence.to_owned()),
+        ("body", json::write(body)),
+        ("memoUrl", json::write(memo)),
+    ];
+    Case { fields: fields.into(), key: SigningKey::from_bytes(&[5; 32]) }
+}
+
 /// Any token claim.
 fn claim() -> impl Strategy<Value = Case> {
     (text(20), text(40), text(20), key()).prop_map(|(member, challenge, expires, key)| {

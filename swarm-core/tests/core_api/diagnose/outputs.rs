@@ -8,24 +8,15 @@ use swarm_core::proof::diagnose::Code::{self, *};
 
 use crate::diagnose::codes::codes;
 use crate::diagnose::writers::{pretty, spaced};
-use crate::diagnose::{Case, object};
+use crate::diagnose::{Case, object, take_with};
 
 /// A take with weights. Its confidence and its second weight are 1, in this form.
 fn case(body: &str, one: &str) -> Case {
     let weights =
         format!(r#"[{{"bucket":"hold","weight":0.5}},{{"bucket":"add","weight":{one}}}]"#);
-    let fields = [
-        ("memberId", json::write("ada")),
-        ("date", json::write("2026-11-21")),
-        ("subjectId", json::write("aurora")),
-        ("nonce", json::write("n-1")),
-        ("stance", json::write("bullish")),
-        ("confidence", one.to_owned()),
-        ("body", json::write(body)),
-        ("memoUrl", json::write("")),
-        ("weights", weights),
-    ];
-    Case { fields: fields.into(), key: SigningKey::from_bytes(&[5; 32]) }
+    let mut case = take_with(body, "", one);
+    case.fields.push(("weights", weights));
+    case
 }
 
 /// The text of the take, with the body as a serializer writes it, and with the keys sorted on demand.

@@ -48,7 +48,7 @@ fn erasure_keeps_key_and_times() {
     }
 }
 
-/// Whatever its contact was when the message was queued, and whoever else has the same.
+/// The contact may have been changed after the message was queued, and another member may have the same one.
 #[test]
 fn message_belongs_to_the_member_that_it_is_for() {
     let ada = applicant("ada");
