@@ -283,6 +283,13 @@ export function verify(record, key, asked) {
   if (key !== undefined && named !== key) {
     return fails(`the record names the key ${printable(named)}, not the one given`);
   }
+  const salt = record.salt ?? null;
+  const sealed = record.sealed ?? null;
+  if (sealed !== null && !/^sha256:[0-9a-f]{64}$/.test(string(record, "sealed"))) {
+    throw new Error("sealed is not a digest");
+  }
+  const foreignSeal = fails("the seal is not of this take and its salt");
+  if ((salt === null) !== (sealed === null)) return foreignSeal;
   const mark = record.body === undefined ? record.withheld ?? null : null;
   if (mark !== null) {
     return { holds: true, sentences: [
@@ -290,15 +297,15 @@ export function verify(record, key, asked) {
         + `note ${printable(string(mark, "note"))}`,
       "unproven: that the key signed this: its texts are withheld. Its proof shows that the log has it, "
         + "and the digest that the log has of it",
+      ...(sealed !== null ? [`unproven: that the seal ${sealed} is of this take and its salt`] : []),
       ...statements(payload, key),
     ] };
   }
   if (!isSigned(payload, named, signature)) return fails(`the key ${printable(named)} did not sign these fields`);
-  const seal = (record.salt ?? null) !== null ? sealOf(payload, signature, record.salt) : undefined;
-  if ((record.sealed ?? undefined) !== seal) return fails("the seal is not of this take and its salt");
+  if (salt !== null && sealOf(payload, signature, salt) !== sealed) return foreignSeal;
   return { holds: true, sentences: [
     `holds: the key ${named} signed this, to the byte`,
-    ...(seal ? [`holds: the seal ${seal} is of this take and its salt`] : []),
+    ...(sealed !== null ? [`holds: the seal ${sealed} is of this take and its salt`] : []),
     ...statements(payload, key),
   ] };
 }

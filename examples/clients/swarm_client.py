@@ -311,22 +311,31 @@ def verify(record, key=None, asked=None):
         return False, [f"does not hold: asked for take {asked}, got take {printable(record.get('id'))}"]
     if key is not None and named != key:
         return False, [f"does not hold: the record names the key {printable(named)}, not the one given"]
+    salt, sealed = record.get("salt"), record.get("sealed")
+    if sealed is not None and not re.fullmatch("sha256:[0-9a-f]{64}", string(record, "sealed")):
+        raise ValueError("sealed is not a digest")
+    foreign_seal = False, ["does not hold: the seal is not of this take and its salt"]
+    if (salt is None) != (sealed is None):
+        return foreign_seal
     mark = record.get("withheld") if "body" not in record else None
     if mark is not None:
         found = [f"notable: body and memoUrl are withheld since {printable(string(mark, 'at'))}, "
                  f"note {printable(string(mark, 'note'))}",
                  "unproven: that the key signed this: its texts are withheld. Its proof shows that the log has it, "
                  "and the digest that the log has of it"]
+        if sealed is not None:
+            found.append(f"unproven: that the seal {sealed} is of this take and its salt")
         return True, found + statements(payload, key)
     try:
         check_signature(payload, named, signature)
     except (ValueError, InvalidSignature):
         return False, [f"does not hold: the key {printable(named)} did not sign these fields"]
-    seal = seal_of(payload, signature, record["salt"]) if record.get("salt") is not None else None
-    if record.get("sealed") != seal:
-        return False, ["does not hold: the seal is not of this take and its salt"]
-    sealed = [f"holds: the seal {seal} is of this take and its salt"] if seal else []
-    return True, [f"holds: the key {named} signed this, to the byte", *sealed, *statements(payload, key)]
+    if salt is not None and seal_of(payload, signature, salt) != sealed:
+        return foreign_seal
+    found = [f"holds: the key {named} signed this, to the byte"]
+    if sealed is not None:
+        found.append(f"holds: the seal {sealed} is of this take and its salt")
+    return True, found + statements(payload, key)
 
 
 def statements(payload, key):

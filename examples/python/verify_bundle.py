@@ -1854,7 +1854,7 @@ def check_outcome(session, acts, report):
         report.conclude("outcome", faults, "")
     report.notable("outcome", replaced)
     value = session.outcome["value"] if session.outcome and session.voided is None else None
-    if last is None or value is None or session.snapshot is None:
+    if faults or last is None or value is None or session.snapshot is None:
         return
     for line in scores(float(value), session.snapshot["quotes"], session.ranks):
         report.conclude("outcome", [], line)

@@ -88,7 +88,7 @@ impl Client {
     /// # Errors
     /// [`InvalidUrl`] unless it has the scheme `http` or `https`, a host, and no user or fragment.
     pub(crate) fn posting_to(url: &str, timeout: Duration) -> Result<Self, InvalidUrl> {
-        if url.contains(['#', '@']) {
+        if url.contains('#') {
             return Err(InvalidUrl);
         }
         let bare = url.split('?').next().unwrap_or_default();
@@ -121,7 +121,8 @@ impl Client {
         if !matches!(scheme, "http" | "https") || uri.host().is_none_or(str::is_empty) {
             return Err(InvalidUrl);
         }
-        if url.contains(['?', '#', '@']) {
+        let has_user = uri.authority().is_some_and(|it| it.as_str().contains('@'));
+        if has_user || url.contains(['?', '#']) {
             return Err(InvalidUrl);
         }
         // A credential is for one server only: redirects are not followed.

@@ -73,7 +73,7 @@ impl std::error::Error for Refused {}
 /// Not the URL of a service: `http` or `https`, a host in ASCII, optionally a port and a path, nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "must be an http or https URL without user, whose host is in ASCII (an international domain as xn--…)"
+    "must be an http or https URL without user, query and fragment; an international domain is written xn--…"
 )]
 pub struct InvalidUrl;
 

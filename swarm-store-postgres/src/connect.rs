@@ -38,6 +38,9 @@ pub enum ConnectError {
     /// The error of the client.
     #[error(transparent)]
     Client(#[from] Error),
+    /// The error of the client, and what may be its cause.
+    #[error("{0}; {1}")]
+    Hinted(#[source] Error, String),
     /// Something that has to come first failed, such as the source of the password. The store is unavailable meanwhile. The text is
     /// logged.
     #[error(transparent)]
@@ -48,6 +51,7 @@ impl From<ConnectError> for Failure {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Client(error) => error.into(),
+            ConnectError::Hinted(error, hint) => Self::from(error).hinted(&hint),
             ConnectError::Before(cause) => Self::of_program(cause),
         }
     }

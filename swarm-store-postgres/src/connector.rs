@@ -1,6 +1,7 @@
 //! Connects to the first server of an address that answers and takes writes. As libpq, it uses TLS over the network alone,
 //! never over a Unix socket.
 
+use std::error::Error as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub(crate) struct Connector {
     /// `None` where no connection is encrypted.
     tls: Option<Tls>,
     is_read_only: bool,
+    /// Why there may be no password.
+    left_out: Option<String>,
 }
 
 impl Connector {
@@ -56,6 +59,7 @@ impl Connector {
             round: statement_timeout * 4 / 5 / if is_read_only { 2 } else { 1 },
             tls,
             is_read_only,
+            left_out: settings.left_out.clone(),
         })
     }
 
@@ -133,17 +137,31 @@ impl Connect for Connector {
     /// Connects to the first server that takes writes; if it is only read, to another if there is none.
     async fn connect(&self) -> Result<Opened, ConnectError> {
         let writable = self.first(TargetSessionAttrs::ReadWrite);
-        if !self.is_read_only {
-            return writable.await;
-        }
-        match timeout(self.round, writable).await {
-            Ok(Ok(connected)) => Ok(connected),
-            _ => self.first(TargetSessionAttrs::Any).await,
-        }
+        let connected = match self.is_read_only {
+            false => writable.await,
+            true => match timeout(self.round, writable).await {
+                Ok(Ok(connected)) => Ok(connected),
+                _ => self.first(TargetSessionAttrs::Any).await,
+            },
+        };
+        connected.map_err(|error| match (error, &self.left_out) {
+            (ConnectError::Client(error), Some(left_out)) if is_about_password(&error) => {
+                ConnectError::Hinted(error, left_out.clone())
+            }
+            (error, _) => error,
+        })
     }
 
     fn servers(&self) -> String {
         let names: Vec<_> = self.servers.iter().map(|server| names(&server.config)).collect();
         names.join(", ")
+    }
+}
+
+/// Returns whether a server refused the role or its password, or asked for a password that there is not.
+fn is_about_password(error: &Error) -> bool {
+    match error.code() {
+        Some(code) => code.code().starts_with("28"),
+        None => error.source().is_some_and(|cause| !cause.is::<std::io::Error>()),
     }
 }

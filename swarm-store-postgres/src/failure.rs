@@ -101,6 +101,11 @@ impl Failure {
         Self { cause: Some(cause), ..failure }
     }
 
+    /// This failure, and what may be its cause.
+    pub(crate) fn hinted(self, hint: &str) -> Self {
+        Self { text: format!("{}; {hint}", self.text), ..self }
+    }
+
     pub(crate) fn outage(self) -> Self {
         Self { is_outage: true, ..self }
     }

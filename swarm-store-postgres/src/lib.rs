@@ -73,8 +73,8 @@ impl PostgresStore {
     /// takes writes is used. A host that begins with `/`, percent-encoded or as the parameter `host`, is the folder
     /// of a Unix socket. What the address leaves out is taken from the service that `service` or `PGSERVICE` names in the file of
     /// `PGSERVICEFILE`, in `~/.pg_service.conf` or in the folder of `PGSYSCONFDIR`, and then from `PGHOST`, `PGHOSTADDR`, `PGPORT`,
-    /// `PGDATABASE`, `PGUSER`, `PGPASSWORD`, `PGPASSFILE`, `PGAPPNAME`, `PGOPTIONS`, `PGSSLMODE`, `PGSSLROOTCERT`,
-    /// `PGTARGETSESSIONATTRS` and `PGCONNECT_TIMEOUT`; the password also from `~/.pgpass`.
+    /// `PGDATABASE`, `PGUSER`, `PGPASSWORD`, `PGPASSFILE`, `PGAPPNAME`, `PGOPTIONS`, `PGSSLMODE`, `PGSSLROOTCERT`
+    /// and `PGCONNECT_TIMEOUT`; the password also from `~/.pgpass`.
     ///
     /// Besides the parameters of libpq (`sslmode` up to `verify-full`, `sslrootcert`, `passfile`,
     /// `connect_timeout`, `application_name`, `options`, `service`, …) there are:

@@ -54,6 +54,8 @@ pub fn verify_take(
         format!("asked for take {asked}, got take {}", printable_json(&got))
     } else if key.is_some_and(|key| key != named) {
         format!("the record names the key {}, not the one given", printable(&named))
+    } else if seal.is_some() != sealed.is_some() {
+        FOREIGN_SEAL.to_owned()
     } else if let Some(mut mark) = mark {
         let (at, note) = (mark.text("at")?, mark.text("note")?);
         let since = format!(
@@ -63,12 +65,16 @@ pub fn verify_take(
         );
         lines.push(Verdict::Notable, since);
         lines.push(Verdict::Unproven, UNVERIFIED);
+        if let Some(sealed) = sealed {
+            let text = format!("unproven: that the seal {sealed} is of this take and its salt");
+            lines.push(Verdict::Unproven, text);
+        }
         push_statements(&mut lines, submission.draft(), key.is_some());
         return Ok(lines);
     } else if !is_signed(submission.signed(), &named) {
         format!("the key {} did not sign these fields", printable(&named))
     } else if seal != sealed {
-        "the seal is not of this take and its salt".to_owned()
+        FOREIGN_SEAL.to_owned()
     } else {
         lines.push(Verdict::Holds, format!("holds: the key {named} signed this, to the byte"));
         if let Some(seal) = seal {
@@ -114,6 +120,7 @@ fn push_statements(lines: &mut Lines, take: &TakeDraft, is_known: bool) {
     lines.push(Verdict::Unproven, SERVICE_SAYS);
 }
 
+const FOREIGN_SEAL: &str = "the seal is not of this take and its salt";
 const UNVERIFIED: &str = "unproven: that the key signed this: its texts are withheld. Its proof shows that the log has it, \
                           and the digest that the log has of it";
 const GIVEN: &str = "given: the key is the one that you named";

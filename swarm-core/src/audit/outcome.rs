@@ -23,7 +23,7 @@ pub(super) fn late_questions(filed: &Filed<'_>, acts: &[ActOnSession<'_>]) -> Ve
     late.collect()
 }
 
-/// Checks the acts that record an outcome, and computes the scores of the last one.
+/// Checks the acts that record an outcome, and computes the scores of the last one, unless one of them is at fault.
 pub(super) fn check(session: &Session, acts: &[ActOnSession<'_>], report: &mut Report) {
     let (mut faults, mut replaced, mut last) = (Vec::new(), Vec::new(), None);
     for (before, act) in acts.iter().zip(acts.iter().skip(1)) {
@@ -61,8 +61,12 @@ pub(super) fn check(session: &Session, acts: &[ActOnSession<'_>], report: &mut R
         }
         last = Some(act);
     }
+    let is_at_fault = !faults.is_empty();
     report.faults(Check::Outcome, faults);
     report.notable(Check::Outcome, replaced);
+    if is_at_fault {
+        return;
+    }
     let (Some(act), Some(value)) = (last, counted_outcome(session)) else { return };
     let Some(snapshot) = &session.snapshot else { return };
     let scores = scores(session.id, session.declaration.scale(), value, &snapshot.quotes);

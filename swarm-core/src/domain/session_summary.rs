@@ -1,5 +1,7 @@
 //! What lists show of a session.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::{
@@ -58,6 +60,17 @@ impl SessionSummary {
     /// Returns the key that sorts sessions by their deadline, the soonest first; sessions without a deadline come last.
     pub fn by_deadline(&self) -> (bool, Option<Timestamp>, SessionId) {
         (self.window_closes_at.is_none(), self.window_closes_at, self.id)
+    }
+
+    /// Returns whether none of these sessions is a newer one of its day and subject, which would get the takes instead.
+    pub fn is_newest_of_its_day<'a>(
+        &self,
+        sessions: impl IntoIterator<Item = &'a Arc<Self>>,
+    ) -> bool {
+        let is_newer = |other: &Arc<Self>| {
+            other.id > self.id && (other.date, &other.subject_id) == (self.date, &self.subject_id)
+        };
+        !sessions.into_iter().any(is_newer)
     }
 
     /// Returns whether its result counts: not for practice, and not once it was voided.

@@ -135,13 +135,23 @@ impl WebhookSettings {
     }
 }
 
-/// Returns a URL for logs and people: without its user and its query, which may have secrets in them.
+/// Returns a URL for logs and people: without its user and its query, which may have secrets in them. Of one whose password is not
+/// percent-encoded, so that its end is unclear, only the scheme.
 pub fn shown_url(url: &str) -> String {
-    let (bare, query) = url.split_once('?').map_or((url, ""), |(bare, _)| (bare, "?…"));
-    let (scheme, rest) = bare.split_once("://").map_or(("", bare), |(scheme, rest)| (scheme, rest));
-    match rest.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://…@{host}{query}"),
-        None => format!("{bare}{query}"),
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let (authority, after) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (user, host) =
+        authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
+    let is_port = |port: &str| port.ends_with(']') || port.bytes().all(|it| it.is_ascii_digit());
+    let is_clear = user.is_none() && host.rsplit_once(':').is_none_or(|(_, port)| is_port(port));
+    if after.contains('@') && !is_clear {
+        return format!("{scheme}://…");
+    }
+    let (path, query) = after.split_once('?').map_or((after, ""), |(path, _)| (path, "?…"));
+    let user = if user.is_some() { "…@" } else { "" };
+    match url.contains("://") {
+        true => format!("{scheme}://{user}{host}{path}{query}"),
+        false => format!("{user}{host}{path}{query}"),
     }
 }
 
@@ -347,8 +357,20 @@ mod tests {
     }
 
     #[test]
-    fn query_of_a_url_is_not_shown() {
-        assert_eq!(shown_url("https://a.example/b"), "https://a.example/b");
-        assert_eq!(shown_url("https://a.example/b?key=c"), "https://a.example/b?…");
+    fn secrets_of_a_url_are_not_shown() {
+        for (url, shown) in [
+            ("https://a.example/b", "https://a.example/b"),
+            ("https://a.example/b?key=c", "https://a.example/b?…"),
+            ("https://a.example?key=c@d", "https://a.example?…"),
+            ("https://[::1]:8080/@desk/in", "https://[::1]:8080/@desk/in"),
+            ("https://u:p@a.example/b", "https://…@a.example/b"),
+            ("https://u:p@ss@a.example/b?c", "https://…@a.example/b?…"),
+            ("https://u:p?ss@a.example/b", "https://…"),
+            ("https://u:p/ss@a.example/b", "https://…"),
+            ("https://u@p/ss@a.example/b", "https://…"),
+            ("a.example/b?c", "a.example/b?…"),
+        ] {
+            assert_eq!(shown_url(url), shown, "{url}");
+        }
     }
 }

@@ -23,23 +23,11 @@ pub struct ChallengeOffer {
     pub slot: ChallengeSlot,
 }
 
-/// Where a reusable challenge is kept. Each member on record has a bucket of its own, so that requests for other ids do not replace its
-/// challenge. All other ids share 65,536, by a prefix of their hash, so that requests for unknown ids cannot fill a store.
+/// One of 65,536 buckets for reusable challenges. All member ids with the same hash prefix share a
+/// bucket. So requests for unknown ids cannot fill a store, and they are treated like those for
+/// members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ChallengeBucket(pub u64);
-
-impl ChallengeBucket {
-    /// Returns the bucket of a member on record. Its number is no number of a shared one.
-    pub fn of_member(id: &MemberId) -> Self {
-        let [a, b, c, d, e, f, ..] = *TokenHash::of(id.as_str().as_bytes()).as_bytes();
-        Self(u64::from_be_bytes([0, 1, a, b, c, d, e, f]))
-    }
-
-    fn of_unknown(id: &MemberId) -> Self {
-        let [first, second, ..] = *TokenHash::of(id.as_str().as_bytes()).as_bytes();
-        Self(u16::from_be_bytes([first, second]).into())
-    }
-}
+pub struct ChallengeBucket(pub u16);
 
 /// The slot in which a challenge is live.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -73,11 +61,7 @@ pub fn offer_challenge(
         reusable_until: now.plus_millis(CHALLENGE_REUSABLE_MILLIS),
         expires_at: now.plus_millis(CHALLENGE_MILLIS),
     };
-    let bucket = match &basis.member {
-        Some(_) => ChallengeBucket::of_member(id),
-        None => ChallengeBucket::of_unknown(id),
-    };
-    ChallengeOffer { bucket, fresh, slot }
+    ChallengeOffer { bucket: bucket_of(id), fresh, slot }
 }
 
 /// Whether a claim contains this challenge with its expiry, and is in time.
@@ -107,4 +91,9 @@ pub(super) fn refusal(claim: &Signed<TokenClaim>, service: &str, now: Timestamp)
         Some(_) if claim.signature.decoded().is_none() => ClaimFault::Encoding,
         Some(_) => ClaimFault::Unproven,
     })
+}
+
+pub(super) fn bucket_of(id: &MemberId) -> ChallengeBucket {
+    let [first, second, ..] = *TokenHash::of(id.as_str().as_bytes()).as_bytes();
+    ChallengeBucket(u16::from_be_bytes([first, second]))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::challenge::{ChallengeBucket, ProvenChallenge, answers, refusal};
+use super::challenge::{ChallengeBucket, ProvenChallenge, answers, bucket_of, refusal};
 use super::log::{self, Act};
 use super::{MemberBasis, Refusal, Versioned};
 use crate::domain::{
@@ -351,7 +351,7 @@ pub fn reset_claim(member: &Versioned<Member>, by: &Actor) -> Result<MemberChang
     };
     let reset = public(member, approved, MemberAct::ClaimReset, by);
     // A recorded claim must not be replayed: it would mint the next token.
-    Ok(MemberChange { forgets: Some(ChallengeBucket::of_member(&record.id)), ..reset })
+    Ok(MemberChange { forgets: Some(bucket_of(&record.id)), ..reset })
 }
 
 fn proves(claim: &Arc<Signed<TokenClaim>>, member: &Member) -> bool {

@@ -91,7 +91,12 @@ pub(super) fn describe(
                 DayAct::Generated => "briefs generated".to_owned(),
                 act => name_of(&act),
             };
-            (format!("{}: {act}", committee_link(entry.date, times)), Some(&entry.by), None)
+            let day = match entry.act {
+                // The day may have no page yet, or no more.
+                DayAct::Subject | DayAct::Withdrawn => escape(&committee_day(entry.date, times)),
+                _ => committee_link(entry.date, times),
+            };
+            (format!("{day}: {act}"), Some(&entry.by), None)
         }
         LogEntry::CommitteeTake(entry) => {
             (format!("take for {}", committee_link(entry.date, times)), None, None)
@@ -266,8 +271,12 @@ fn member_link(id: &MemberId, people: &People) -> String {
     anchor(&links::member(id), &clipped(name, 40))
 }
 
+fn committee_day(date: Day, times: TimeFormatter) -> String {
+    format!("the committee of {}", times.day_text(date))
+}
+
 fn committee_link(date: Day, times: TimeFormatter) -> String {
-    let text = format!("the committee of {}", times.day_text(date));
+    let text = committee_day(date, times);
     // A log may have entries of a committee that the site no longer serves.
     if cfg!(feature = "committee") { anchor(&links::committee(date), &text) } else { escape(&text) }
 }

@@ -5,7 +5,7 @@ use http::StatusCode;
 use swarm_core::json::Json;
 
 use super::frame::{Frame, SiteContext, html};
-use crate::response::{Answer, ApiError};
+use crate::response::{Answer, ApiError, SWARM_HINT};
 use crate::tenants::BasePath;
 
 /// Renders an error as a page with the same status and headers.
@@ -20,6 +20,7 @@ pub(crate) fn page_below(base: &BasePath, site: SiteContext, answer: Answer) -> 
     let title = capitalized(text_of_error.as_deref().unwrap_or_default());
     let page = ErrorPage {
         text: text(answer.status),
+        hint: answer.header(&SWARM_HINT).map(capitalized),
         frame: Frame { path: None, ..Frame::new(site, title, "") },
     };
     let rendered = html(answer.status, &page).below(base);
@@ -34,6 +35,8 @@ pub(crate) fn page_below(base: &BasePath, site: SiteContext, answer: Answer) -> 
 struct ErrorPage {
     frame: Frame,
     text: &'static str,
+    /// What is wrong with the request.
+    hint: Option<String>,
 }
 
 fn text(status: StatusCode) -> &'static str {

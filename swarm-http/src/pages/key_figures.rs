@@ -20,11 +20,17 @@ pub(super) struct KeyFigures {
 
 impl KeyFigures {
     /// The figures of a session, and of the latest takes in it.
-    pub(super) fn of(session: &Session, latest: &[PublicTake], times: TimeFormatter) -> Self {
+    /// `is_hidden`: a newer session of its day takes the takes.
+    pub(super) fn of(
+        session: &Session,
+        latest: &[PublicTake],
+        is_hidden: bool,
+        times: TimeFormatter,
+    ) -> Self {
         match &session.snapshot {
             Some(_) if session.voided.is_some() => Self { lead: None, rest: Vec::new() },
             Some(snapshot) => Self::of_result(&snapshot.figures),
-            None => Self::without_result(session, latest, times),
+            None => Self::without_result(session, latest, is_hidden, times),
         }
     }
 
@@ -56,11 +62,16 @@ impl KeyFigures {
     }
 
     /// Before aggregation: no score is shown, only what is filed.
-    fn without_result(session: &Session, latest: &[PublicTake], times: TimeFormatter) -> Self {
+    fn without_result(
+        session: &Session,
+        latest: &[PublicTake],
+        is_hidden: bool,
+        times: TimeFormatter,
+    ) -> Self {
         let roster = session.roster.as_ref();
         let expected = roster.map(|roster| roster.expected().count());
         let stage = stage_text::stage_of(&session.summary(), times);
-        let takes_count = stage.takes_count();
+        let takes_count = stage.takes_count() && !is_hidden;
         let filed = if takes_count { "have filed" } else { "filed" };
         let counted = rules::filed(session, latest.iter().map(PublicTake::member_id));
         let mut rest = vec![(filed.to_owned(), Markup::text(&of(counted, expected)))];

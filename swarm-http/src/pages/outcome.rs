@@ -109,7 +109,8 @@ impl ScoresView {
 /// `+1 after 7 days`: after the deadline, when the outcome was to be known, or was recorded.
 fn outcome_text(session: &Session, outcome: &Outcome) -> String {
     let Some(value) = outcome.value else { return "Annulled".to_owned() };
-    let known = session.question.resolves_at.unwrap_or(outcome.recorded_at);
+    let resolves_at = session.question.resolves_at.unwrap_or(outcome.recorded_at);
+    let known = resolves_at.min(outcome.recorded_at);
     let after = session.window_closes_at.map(|deadline| known.millis() - deadline.millis());
     let after = after.filter(|after| *after > 0).map(|after| format!(" after {}", span(after)));
     value_text(value.get()) + &after.unwrap_or_default()

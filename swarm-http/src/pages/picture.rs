@@ -224,7 +224,7 @@ impl Card {
                 let color = if is_result { INK } else { AXIS_LINE };
                 write(pixels, &figure, FIGURE, (MARGIN, y), color);
                 y += 58.0;
-                let color = color_of(tone_of(score.normalized.round()));
+                let color = color_of(tone_of(score.normalized));
                 let words = match (is_result, score.is_median) {
                     (true, _) => &*fitted(&score.stance, WORDS, room),
                     (false, false) => "mean of those filed",
@@ -235,6 +235,8 @@ impl Card {
             Figure::Words(words) => {
                 let size = FIGURE.min(FIGURE * room / width(words, FIGURE).max(1.0));
                 write(pixels, words, size, (MARGIN, y), INK);
+                // For letters that reach below the line.
+                y += size / 6.0;
             }
         }
         for line in &self.lines {

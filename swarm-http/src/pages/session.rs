@@ -226,7 +226,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         question: QuestionView::of(&session.question, times),
         declared: declaration::facts(&session.declaration),
         score: consensus.map(|_| declaration::score(&session.declaration)),
-        figures: KeyFigures::of(&session, &counted, times),
+        figures: KeyFigures::of(&session, &counted, hidden_by.is_some(), times),
         outcome: OutcomeView::of(&session, portion.of(SCORED), &people, times)
             .filter(|_| place.is_first()),
         earlier: earlier.map(neighbour),

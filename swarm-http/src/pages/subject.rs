@@ -89,18 +89,20 @@ struct Latest {
 }
 
 impl Latest {
-    /// The newest of these sessions with a result that counts and met its quorum.
+    /// That of the latest day: the newest of these sessions with a result that counts and met its quorum.
     fn of(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> Option<Self> {
-        sessions.iter().find_map(|session| {
+        let latest = sessions.iter().filter_map(|session| {
             let figures = session.figures.as_ref().filter(|_| session.counts())?;
             let result = ResultView::of(figures).filter(|it| it.quorum_missed.is_none())?;
-            Some(Self {
-                href: links::session(session.id),
-                score: result.score,
-                stance: result.stance,
-                agreement: result.agreement,
-                day: times.day(session.date),
-            })
+            Some((session, result))
+        });
+        let (session, result) = latest.max_by_key(|(session, _)| (session.date, session.id))?;
+        Some(Self {
+            href: links::session(session.id),
+            score: result.score,
+            stance: result.stance,
+            agreement: result.agreement,
+            day: times.day(session.date),
         })
     }
 }
@@ -130,7 +132,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let memos = tenant.memo_page(&of_subject, None, request.portion.of(MAX_MEMOS)).await?.memos;
     let is_open = |session: &&Arc<SessionSummary>| {
         let stage = stage_text::stage_of(session, times);
-        session.counts() && matches!(stage, Stage::Open | Stage::Scheduled)
+        session.counts()
+            && matches!(stage, Stage::Open | Stage::Scheduled)
+            && session.is_newest_of_its_day(&found.sessions)
     };
     let open = found.sessions.iter().filter(is_open).min_by_key(|session| session.date);
     let open = open.map(|session| (session.date, stage_text::stage_of(session, times).word()));

@@ -31,7 +31,9 @@ pub(super) struct SubjectCard {
     pub(super) spark: Option<Markup>,
     /// The latest result: the path of its session, its score and its stance.
     pub(super) score: Option<(String, Markup)>,
-    /// `26 Nov: +0.34 since 23 Nov`; where there is no score, why not.
+    /// In place of a score: `no result yet`, `quorum missed`.
+    pub(super) no_score: String,
+    /// `26 Nov: +0.34 since 23 Nov`
     pub(super) change: Option<Markup>,
     /// `9 of 11 agree`, `spread 0.84`, `value $4.36 M, +2.1 % since 8 Nov`
     pub(super) facts: Vec<Markup>,
@@ -59,6 +61,10 @@ impl SubjectCard {
             status: (trend.status != ACTIVE).then(|| clipped(&trend.status, MAX_STATUS)),
             spark: spark(trend, times),
             score: score(trend),
+            no_score: trend
+                .results
+                .last()
+                .map_or_else(no_result, |point| ResultView::headline(&point.figures)),
             change: change(trend, times),
             facts: agreement.into_iter().chain(spread).chain(value(trend, times)).collect(),
             next,
@@ -74,11 +80,16 @@ impl SubjectCard {
             status: (subject.status != ACTIVE).then(|| clipped(&subject.status, MAX_STATUS)),
             spark: None,
             score: None,
+            no_score: no_result(),
             change: None,
             facts: Vec::new(),
             next: None,
         }
     }
+}
+
+fn no_result() -> String {
+    "no result yet".to_owned()
 }
 
 /// Whether the name, the id or the thesis of a subject contains the text.
@@ -134,7 +145,6 @@ fn change(trend: &SubjectTrend, times: TimeFormatter) -> Option<Markup> {
             format!("{on}: {by} since {since}")
         }
         [Some(now), None] => format!("{}: first result", times.day(now.date)),
-        [None, _] if !trend.results.is_empty() => "no quorum yet".to_owned(),
         [None, _] => return None,
     };
     Some(Markup(text))

@@ -129,15 +129,17 @@ pub(super) fn routes() -> Vec<Route> {
 
 pub(crate) async fn submit(request: RequestContext) -> Reply {
     let submission = match request.bytes.len() {
-        ..=SMALL => {
-            read_submission(&request.bytes).inspect_err(|_| name_sent_in_log(&request.bytes))?
-        }
+        ..=SMALL => read_submission(&request.bytes),
         _ => {
             let bytes = request.bytes.clone();
             let read = async move { read_submission(&bytes) };
-            request.site.workers.run(request.served.jobs(), read).await?
+            request.site.workers.run(request.served.jobs(), read).await
         }
     };
+    let submission = submission.map_err(|(error, named)| {
+        named.record();
+        error
+    })?;
     name_in_log(submission.draft());
     let filed = request.tenant().submit_warned(request.caller()?, &submission).await?;
     let answer = Answer::from(wire::takes::filed(&filed.take)).with_seal(filed.take.salt);
@@ -163,12 +165,16 @@ async fn with_entry_found(request: &RequestContext, answer: Answer, take: TakeId
 
 /// Parses a submission. The texts of a [`JsonDocument`] are borrowed, so that a take of any usual size is parsed on the
 /// thread of the request.
-fn read_submission(bytes: &[u8]) -> Result<Submission, ApiError> {
+fn read_submission(bytes: &[u8]) -> Result<Submission, (ApiError, Named)> {
+    parse_submission(bytes).map_err(|error| (error, Named::by(bytes)))
+}
+
+fn parse_submission(bytes: &[u8]) -> Result<Submission, ApiError> {
     let document = JsonDocument::read_bounded(bytes, MAX_VALUES);
     let mut document = document.map_err(|fault| match fault.position {
         ErrorPosition::TooManyValues => {
             let rule = format!("must have at most {MAX_VALUES} JSON values");
-            Refusal::InvalidSubmission(Invalid::new("body", rule)).into()
+            Refusal::InvalidSubmission(Invalid::new("submission", rule)).into()
         }
         _ => ApiError::from(fault),
     })?;
@@ -182,20 +188,37 @@ fn name_in_log(draft: &TakeDraft) {
     span.record("session", [&draft.date.to_string(), "/", draft.subject_id.as_str()].concat());
 }
 
-/// Adds the member and session that an invalid submission names to the log line of the request.
-fn name_sent_in_log(bytes: &[u8]) {
-    const MAX: usize = 100;
-    let Ok(sent) = RawJson::read_bounded(bytes, MAX_VALUES) else { return };
-    let text = |field| match sent.member(field)?.to_json() {
-        Json::Text(text) => Some(text.chars().take(MAX).collect::<String>()),
-        _ => None,
-    };
-    let span = tracing::Span::current();
-    if let Some(member) = text("memberId") {
-        span.record("member", member);
+/// The member and session that an invalid submission names.
+#[derive(Default)]
+struct Named {
+    member: Option<String>,
+    session: Option<String>,
+}
+
+impl Named {
+    fn by(bytes: &[u8]) -> Self {
+        const MAX: usize = 100;
+        let Ok(sent) = RawJson::read_bounded(bytes, MAX_VALUES) else { return Self::default() };
+        let text = |field| match sent.member(field)?.to_json() {
+            Json::Text(text) => Some(text.chars().take(MAX).collect::<String>()),
+            _ => None,
+        };
+        let session = text("date").zip(text("subjectId"));
+        Self {
+            member: text("memberId"),
+            session: session.map(|(date, subject)| [&date, "/", &subject].concat()),
+        }
     }
-    if let (Some(date), Some(subject)) = (text("date"), text("subjectId")) {
-        span.record("session", [&date, "/", &subject].concat());
+
+    /// Adds them to the log line of the request.
+    fn record(self) {
+        let span = tracing::Span::current();
+        if let Some(member) = self.member {
+            span.record("member", member);
+        }
+        if let Some(session) = self.session {
+            span.record("session", session);
+        }
     }
 }
 

@@ -8,6 +8,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::sleep;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use swarm_core::proof::KeyPair;
 
@@ -200,9 +202,19 @@ fn file_is_verified_without_a_server() {
     let mark = json!({ "at": "2026-11-21T22:45:00.000Z", "note": "it names\u{9b} a client" });
     withheld.as_object_mut().unwrap().retain(|field, _| field != "body" && field != "memoUrl");
     withheld["withheld"] = mark.clone();
+    let sealed = format!("sha256:{}", "5e".repeat(32));
+    let opened = |sealed: Option<&str>| {
+        let mut opened = withheld.clone();
+        opened["salt"] = STANDARD.encode([7; 32]).into();
+        opened["sealed"] = sealed.into();
+        opened.to_string()
+    };
     let files = [
         ("take", take.to_string()),
         ("withheld", withheld.to_string()),
+        ("withheld-opened", opened(Some(&sealed))),
+        ("salt-without-seal", opened(None)),
+        ("withheld-no-seal", opened(Some("sha256:5E"))),
         ("not-withheld", changed("withheld", mark)),
         ("stance", changed("stance", "bearish".into())),
         ("weights", changed("weights", json!([{ "bucket": "cash", "weight": 1 }]))),
@@ -234,14 +246,23 @@ fn file_is_verified_without_a_server() {
         let withheld = verify("withheld");
         assert_eq!(withheld.status.code(), Some(0), "{withheld:?}");
         assert!(said(&withheld).contains("unproven: that the key signed this"), "{withheld:?}");
+        let opened = verify("withheld-opened");
+        assert_eq!(opened.status.code(), Some(0), "{opened:?}");
+        let unproven = format!("unproven: that the seal {sealed} is of this take and its salt");
+        assert!(said(&opened).contains(&unproven), "{opened:?}");
         assert!(said(&verify("not-withheld")).starts_with("holds: the key"));
-        for broken in ["stance", "weights", "key", "no-key", "hex", "escape"] {
+        for broken in ["stance", "weights", "key", "no-key", "hex", "escape", "salt-without-seal"] {
             let output = verify(broken);
             assert_eq!(output.status.code(), Some(1), "{broken}: {output:?}");
             assert!(said(&output).starts_with("does not hold: "), "{output:?}");
         }
-        let unreadable =
-            ["not-a-take", "not-json", "no-such-file", "http://127.0.0.1:1/swarm/takes/5"];
+        let unreadable = [
+            "not-a-take",
+            "withheld-no-seal",
+            "not-json",
+            "no-such-file",
+            "http://127.0.0.1:1/swarm/takes/5",
+        ];
         for unreadable in unreadable {
             let output = verify(unreadable);
             assert_eq!(output.status.code(), Some(2), "{unreadable}: {output:?}");

@@ -20,7 +20,7 @@ use servers::Places;
 pub(crate) use servers::Server;
 
 /// The environment variables that stand in for a parameter that the address does not have.
-const VARIABLES: [(&str, &str); 13] = [
+const VARIABLES: [(&str, &str); 12] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
@@ -33,7 +33,6 @@ const VARIABLES: [(&str, &str); 13] = [
     ("PGSSLMODE", "sslmode"),
     ("PGSSLROOTCERT", "sslrootcert"),
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
-    ("PGTARGETSESSIONATTRS", "target_session_attrs"),
 ];
 
 /// An address, parsed. The configuration of its servers may hold a password.
@@ -45,6 +44,8 @@ pub(crate) struct Settings {
     #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "only TLS reads it"))]
     pub(crate) tls: Tls,
     pub(crate) options: Options,
+    /// Why a file with passwords is left out, if one is.
+    pub(crate) left_out: Option<String>,
 }
 
 /// What is verified of the server's certificate, if TLS is used.
@@ -143,8 +144,13 @@ impl Parsed {
                 return Err(Failure::invalid(name, "disable or prefer: Swarm has no GSSAPI"));
             }
             // What TLS does here anyway.
-            "sslsni" | "ssl_min_protocol_version"
-                if matches!(value, "" | "1" | "TLSv1" | "TLSv1.1" | "TLSv1.2") => {}
+            "sslsni" if matches!(value, "" | "1") => {}
+            "sslsni" => return Err(Failure::invalid(name, "1")),
+            "ssl_min_protocol_version" if matches!(value, "" | "TLSv1" | "TLSv1.1" | "TLSv1.2") => {
+            }
+            "ssl_min_protocol_version" => {
+                return Err(Failure::invalid(name, "at most TLSv1.2"));
+            }
             // They are for GSSAPI, or for what TLS has no more.
             "krbsrvname" | "gsslib" | "gssdelegation" | "sslcompression" => {}
             "client_encoding" => {
@@ -198,10 +204,11 @@ impl Parsed {
         }
         config.tcp_user_timeout(self.options.statement_timeout);
         let mut servers = self.places.servers(&config)?;
+        let mut left_out = None;
         if config.get_password().is_none() {
             let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
             if let Some(file) = self.passfile.or_else(home) {
-                passfile::apply(&file, &mut servers)?;
+                left_out = passfile::apply(&file, &mut servers)?;
             }
         }
         Ok(Settings {
@@ -209,6 +216,7 @@ impl Parsed {
             servers,
             tls: Tls { verify, root_certificate: self.root_certificate },
             options: self.options,
+            left_out,
         })
     }
 }

@@ -6,16 +6,17 @@ use super::servers::Server;
 use crate::failure::{Failure, Outcome};
 
 /// Sets the password of each server, of the first line that fits. A file that does not exist has none. One that everybody may read, or that
-/// others may write, is left out with a warning, as libpq does; that its group may read it is how platforms hand over secrets.
-pub(super) fn apply(file: &Path, servers: &mut [Server]) -> Outcome<()> {
-    let Ok(found) = std::fs::metadata(file) else { return Ok(()) };
+/// others may write, is left out with a warning, as libpq does, which is returned; that its group may read it is how platforms hand over secrets.
+pub(super) fn apply(file: &Path, servers: &mut [Server]) -> Outcome<Option<String>> {
+    let Ok(found) = std::fs::metadata(file) else { return Ok(None) };
     #[cfg(unix)]
-    if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o037 != 0 {
-        tracing::warn!("the file with passwords is left out: everybody may read it: chmod 600");
-        return Ok(());
+    if let Some(fault) = fault(std::os::unix::fs::PermissionsExt::mode(&found.permissions())) {
+        let left_out = format!("the file with passwords is left out: {fault}: chmod 600");
+        tracing::warn!("{left_out}");
+        return Ok(Some(left_out));
     }
     if !found.is_file() {
-        return Ok(());
+        return Ok(None);
     }
     let lines = std::fs::read_to_string(file);
     let lines = lines
@@ -31,7 +32,17 @@ pub(super) fn apply(file: &Path, servers: &mut [Server]) -> Outcome<()> {
             server.config.password(password);
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// What is wrong with the permissions of the file.
+#[cfg(unix)]
+fn fault(mode: u32) -> Option<&'static str> {
+    match mode {
+        _ if mode & 0o007 != 0 => Some("everybody may read or write it"),
+        _ if mode & 0o030 != 0 => Some("its group may write it"),
+        _ => None,
+    }
 }
 
 /// The password of a line, if it is about this host, port, database and user.

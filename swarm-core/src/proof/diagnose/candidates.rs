@@ -318,8 +318,9 @@ const DEFAULTS: &[Output] = &[
     (Order::Sorted, with(Escapes::HTML), Finish::LINE),
     (Order::Sorted, Style { layout: Layout::COMPACT, ..PYTHON }, Finish::NOTHING),
     (Order::Given, PYTHON, Finish::LINE),
-    // jq.
+    // jq, and with -cS.
     (Order::Given, laid_out(Layout::TWO), Finish::LINE),
+    (Order::Sorted, PLAIN, Finish::LINE),
     (
         Order::Given,
         Style { layout: Layout::POWER_SHELL, escapes: Escapes::POWER_SHELL, ..PLAIN },
@@ -361,6 +362,8 @@ const ENCODED: &[(&[Output], &[Encoding])] = &[
             (Order::Given, with(Escapes::PHP), Finish::NOTHING),
             (Order::Sorted, with(Escapes::HTML), Finish::NOTHING),
             (Order::Given, laid_out(Layout::TWO), Finish::NOTHING),
+            (Order::Given, laid_out(Layout::SPACED), Finish::NOTHING),
+            (Order::Sorted, laid_out(Layout::SPACED), Finish::NOTHING),
         ],
         &[Encoding::Sha256, Encoding::Sha256Hex],
     ),

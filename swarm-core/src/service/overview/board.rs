@@ -41,7 +41,7 @@ pub struct SubjectTrend {
     pub thesis: Option<String>,
     /// The latest results that count, by day.
     pub results: Vec<ResultPoint>,
-    /// The latest sessions that count and have no result, by day.
+    /// The latest sessions that count and have no result, by day: of each day the newest one.
     pub pending: Vec<Arc<SessionSummary>>,
     /// The latest two values in US dollars, by day.
     pub values: Vec<(Day, f64)>,
@@ -187,8 +187,11 @@ async fn trend_of(tenant: &Tenant, subject: Subject) -> Result<SubjectTrend, Err
         found.sessions.iter().filter_map(|session| ResultPoint::of(session)).collect();
     results.truncate(MAX_POINTS);
     results.sort_by_key(|point| (point.date, point.session));
-    let without = found.sessions.into_iter().filter(|session| session.figures.is_none());
-    let mut pending: Vec<_> = without.take(MAX_PENDING).collect();
+    let is_pending = |session: &&Arc<SessionSummary>| {
+        session.figures.is_none() && session.is_newest_of_its_day(&found.sessions)
+    };
+    let pending = found.sessions.iter().filter(is_pending).take(MAX_PENDING);
+    let mut pending: Vec<_> = pending.cloned().collect();
     pending.sort_by_key(|session| (session.date, session.id));
     let snapshots = tenant.snapshots(&subject.id).await?;
     let value =

@@ -120,7 +120,8 @@ impl Records {
         commit.writes.push(put(member));
         if let Some(bucket) = forgets {
             commit.writes.push(Write::Remove(Range::key(&challenges::TABLE, key(id))));
-            commit.writes.push(forget_challenge(*bucket));
+            let bucket = Range::key(&reusable_challenges::TABLE, bucket_key(*bucket));
+            commit.writes.push(Write::Remove(bucket));
         }
         if let Some(mail) = mail {
             commit.sequences.push(MESSAGES);
@@ -156,7 +157,6 @@ impl Records {
         let writes = vec![
             Write::Remove(Range::key(&members::TABLE, key(id))),
             Write::Remove(Range::key(&challenges::TABLE, key(id))),
-            forget_challenge(ChallengeBucket::of_member(id)),
         ];
         self.save("remove member", Change { checks, writes, ..Change::default() }).await
     }
@@ -263,11 +263,7 @@ fn read_id(row: &Row) -> Outcome<MemberId> {
 }
 
 fn bucket_key(bucket: ChallengeBucket) -> Vec<Term> {
-    vec![bucket.0.into()]
-}
-
-fn forget_challenge(bucket: ChallengeBucket) -> Write {
-    Write::Remove(Range::key(&reusable_challenges::TABLE, bucket_key(bucket)))
+    vec![Term::from(u64::from(bucket.0))]
 }
 
 fn put_challenge(

@@ -104,6 +104,26 @@ fn digests_of_default_outputs_are_named() {
     }
 }
 
+#[test]
+fn spaced_and_sorted_texts_beyond_ascii_are_named() {
+    let body = "it's R&D <b> \u{e9} \u{2014} a/b \u{2019}";
+    let case = take_with(body, "", "0.7");
+    let text = |is_sorted| written(&case, &[("body", &json::write(body))], is_sorted);
+    let [given, sorted] = [false, true].map(|is_sorted| spaced(&text(is_sorted)));
+    let digests = FORMS.iter().take(2).flat_map(|(digest, form)| {
+        [
+            ("ensure_ascii=False", form(&given), vec![Whitespace, *digest]),
+            ("ensure_ascii=False, sort_keys", form(&sorted), vec![KeyOrder, Whitespace, *digest]),
+        ]
+    });
+    let jq = ("jq -cS", (text(true) + "\n").into(), vec![KeyOrder, TrailingNewline]);
+    let messages: Vec<_> = digests.chain([jq]).collect();
+    found(
+        &case,
+        messages.iter().map(|(name, it, codes)| (*name, it.clone(), &codes[..])).collect(),
+    );
+}
+
 /// Programs that write other numbers in what they sign than in the body.
 #[test]
 fn numbers_of_programs_are_named_beside_other_mistakes() {

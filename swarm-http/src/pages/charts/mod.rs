@@ -31,9 +31,9 @@ pub(crate) const STANCES: [&str; 5] = ["bearish", "cautious", "neutral", "constr
 
 /// The class of the colour of a rank on the scale of the service, −2 to 2: that of the nearest stance.
 pub(crate) fn tone_of(rank: f64) -> &'static str {
-    // Out of bounds is the nearest bound.
+    // Out of bounds is the nearest bound; in the middle of two stances, the one nearer to neutral.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 4")]
-    let place = (rank.clamp(-2.0, 2.0) + 2.0).round() as usize;
+    let place = ((rank.clamp(-2.0, 2.0).abs() - 0.5).ceil().max(0.0).copysign(rank) + 2.0) as usize;
     STANCES.get(place).copied().unwrap_or("neutral")
 }
 

@@ -215,6 +215,7 @@ async fn apply(
     sent: &FormData,
 ) -> Result<Outcome, Box<Answer>> {
     act.check(sent).map_err(|invalid| refused(Refusal::InvalidRequest(invalid)))?;
+    pages::check_new(act.page_id, context, sent).await.map_err(refused)?;
     let session = pages::session(act.page_id, context).await.map_err(refused)?;
     context.kept_roster = pages::kept_roster(act.page_id, context, sent).await.map_err(refused)?;
     context.record_digest = pages::digest(act.page_id, context).await.map_err(refused)?;

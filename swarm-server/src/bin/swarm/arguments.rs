@@ -59,7 +59,7 @@ pub(crate) struct Options {
     /// Mail server, smtp://user:password@host:port or smtps://…; without one, mail stays in the
     /// outbox. Flags are visible to all users of the machine: give passwords in the environment or
     /// the file
-    #[arg(long, env = "SWARM_SMTP_URL", hide_env_values = true, value_name = "URL")]
+    #[arg(long, env = "SWARM_SMTP_URL", hide_env_values = true, value_name = "URL", value_parser = address)]
     pub(crate) smtp_url: Option<String>,
     /// Sender of mail; required with a mail server
     #[arg(long, env = "SWARM_MAIL_FROM", value_name = "ADDRESS")]
@@ -101,7 +101,7 @@ pub(crate) struct Trust {
        swarm verify RECEIPT [BODY] --request 'POST /api/swarm/submit' --key LOG-KEY")]
 pub(crate) struct VerifyOptions {
     /// What is verified: files, or URLs. A receipt is what curl -i prints; URL is where the log's tiles are
-    #[arg(value_name = "FILE|URL", required = true, num_args = 1..=3)]
+    #[arg(value_name = "FILE|URL", required = true, num_args = 1..=3, value_parser = address)]
     pub(crate) things: Vec<String>,
     /// The key, obtained from elsewhere: of a take alone its member's, else the log's (logKey or signingKey)
     #[arg(long, value_name = "KEY", value_parser = key)]
@@ -110,7 +110,7 @@ pub(crate) struct VerifyOptions {
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub(crate) member_key: Option<String>,
     /// Of a bundle: all entries of the log too, from its address or from a folder with its tiles
-    #[arg(long, value_name = "URL|DIR")]
+    #[arg(long, value_name = "URL|DIR", value_parser = address)]
     pub(crate) log: Option<String>,
     /// Of a bundle: the witnesses that must have cosigned the checkpoint, as a C2SP tlog-policy
     #[arg(long, value_name = "FILE")]
@@ -138,6 +138,7 @@ pub(crate) struct VerifyOptions {
 )]
 pub(crate) struct WatchOptions {
     /// Address of the service, or of its log; or the folder of a mirror
+    #[arg(value_parser = address)]
     pub(crate) url: String,
     /// Folder in which to keep what was seen; made if missing
     #[arg(long, value_name = "DIR")]
@@ -167,6 +168,7 @@ pub(crate) struct WatchOptions {
 #[derive(Args)]
 pub(crate) struct ExportOptions {
     /// Address of the service
+    #[arg(value_parser = address)]
     pub(crate) url: String,
     /// Folder for the files; made if missing, else empty
     #[arg(long, value_name = "DIR")]

@@ -14,7 +14,7 @@ use crate::failure::full_path;
 use crate::mail::{Smtp, checked_sender};
 use crate::schedule::ScheduleTable;
 use crate::store::DEFAULT_STORE;
-use crate::text_file::read_text;
+use crate::text_file::{read_text, trimmed};
 use crate::webhooks::WebhookTable;
 
 /// The configuration file.
@@ -184,7 +184,8 @@ impl Options {
         let from = self.mail_from.or(file.mail_from);
         let from = from.as_deref().map(checked_sender).transpose();
         let from = from.map_err(|rule| format!("mail_from: {rule}"))?;
-        let mail = match self.smtp_url.or(file.smtp_url) {
+        let smtp_url = file.smtp_url.map(|url| trimmed(&url).to_owned());
+        let mail = match self.smtp_url.or(smtp_url) {
             Some(_) if from.is_none() && file.tenants.is_empty() => {
                 return Err("smtp_url needs mail_from".into());
             }
@@ -213,7 +214,7 @@ impl Options {
         };
         Ok(Config {
             listen,
-            store: or(store, file.store, DEFAULT_STORE),
+            store: or(store, file.store.map(|store| trimmed(&store).to_owned()), DEFAULT_STORE),
             signing_key: self.signing_key.or(file.signing_key),
             tls,
             metrics_listen,

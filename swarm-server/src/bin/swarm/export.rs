@@ -221,7 +221,8 @@ impl Export<'_> {
                 ids.extend(list.part.as_ref().and_then(|_| id_of(record)));
             }
             match next {
-                Some(next) if !page.is_empty() => at = next,
+                // A page can be empty where what it would have is not shown, and others follow.
+                Some(next) if next != at => at = next,
                 _ => return Ok(ids),
             }
         }

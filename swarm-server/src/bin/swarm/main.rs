@@ -44,6 +44,7 @@ use std::env;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{self, ExitCode};
 
 use command_line::{Command, CommandLine};
@@ -68,6 +69,10 @@ fn forget_empty_authorities() {
 fn check_authorities() -> Result<(), CommandError> {
     let Some(file) = env::var_os("SSL_CERT_FILE") else { return Ok(()) };
     let mut start = [0; 3];
+    // What is read of a pipe is lost to those who need it.
+    if !Path::new(&file).is_file() {
+        return Ok(());
+    }
     // A file that cannot be read is reported by those who need it.
     let read = File::open(&file).and_then(|mut file| file.read_exact(&mut start));
     if read.is_ok() && start == *"\u{feff}".as_bytes() {
@@ -82,10 +87,11 @@ fn check_authorities() -> Result<(), CommandError> {
 #[tokio::main]
 async fn main() -> ExitCode {
     forget_empty_authorities();
+    let command = CommandLine::read().command;
     if let Err(error) = check_authorities() {
         return exit_code(Err(error));
     }
-    let ended = match CommandLine::read().command {
+    let ended = match command {
         Command::Serve(options) => serve::run(options).await,
         Command::Demo(options) => demo::run(options).await,
         Command::Check(options) => check::run(options).await,

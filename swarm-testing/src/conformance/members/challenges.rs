@@ -4,8 +4,8 @@ use swarm_core::domain::MemberState::{Approved, Claimed};
 use swarm_core::domain::{Challenge, Member, Timestamp, TokenHash, Version};
 use swarm_core::store::MemberSaved::{Saved, Stale};
 use swarm_core::store::{
-    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, MemberRemoval, MemberSaved,
-    ProvenChallenge, Saved as Outcome, Store,
+    ChallengeBucket, ChallengeOffer, ChallengeSlot, MemberChange, MemberSaved, ProvenChallenge,
+    Store,
 };
 
 use crate::assertions::expect_eq;
@@ -194,7 +194,7 @@ pub async fn challenge_past_its_reuse_is_replaced(tenants: Store) {
 
 pub async fn challenge_buckets_are_independent(tenants: Store) {
     let tenant = TestTenant::fresh(tenants).await;
-    let buckets = [0, 1, 10, 256, u64::from(u16::MAX), 1 << 48, (1 << 49) - 1];
+    let buckets = [0, 1, 10, 255, 256, u16::MAX];
     for _ in 0..2 {
         for bucket in buckets {
             let fresh =
@@ -264,16 +264,6 @@ pub async fn forgotten_challenge_proves_nothing_and_is_not_given_again(tenants: 
     expect_eq!(tenant.member(&id("ada")).await.challenge, Some(other.clone()));
     let third = reusable(&tenant, "third", FAR).await;
     expect_eq!(asked(&tenant, 1, &third, &ada).await, other);
-    // Nor is that of a member that was removed, which has a bucket of its own.
-    let [own, of_grace] = ["ada", "grace"].map(|name| ChallengeBucket::of_member(&id(name)).0);
-    expect_eq!(asked(&tenant, own, &third, &ada).await, third);
-    expect_eq!(asked(&tenant, of_grace, &second, &grace).await, second);
-    let expected = tenant.stored(&id("grace")).await.version;
-    let removal = MemberRemoval { id: id("grace"), expected };
-    expect_eq!(tenant.remove_member(&removal).await, Outcome::Saved);
-    let fourth = reusable(&tenant, "fourth", FAR).await;
-    expect_eq!(asked(&tenant, of_grace, &fourth, &ChallengeSlot::Decoy).await, fourth);
-    expect_eq!(asked(&tenant, own, &fourth, &ada).await, third);
 }
 
 /// A challenge with a seed of this name that is reusable for `millis` milliseconds, and valid for
@@ -290,7 +280,7 @@ fn far() -> Timestamp {
 /// The challenge that a request receives.
 async fn asked(
     tenant: &TestTenant,
-    bucket: u64,
+    bucket: u16,
     fresh: &Challenge,
     slot: &ChallengeSlot,
 ) -> Challenge {

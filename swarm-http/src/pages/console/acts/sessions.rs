@@ -1,5 +1,6 @@
 //! Acts on sessions.
 
+use swarm_core::Invalid;
 use swarm_core::json::Json;
 
 use super::super::body::Body;
@@ -34,6 +35,15 @@ fn listed(sent: &FormData) -> Json {
     ids.map(|id| Json::from([("memberId", Json::from(id))])).collect()
 }
 
+/// A roster without members is frozen like any other, and nobody could file.
+fn check_roster(sent: &FormData) -> Result<(), Invalid> {
+    let is_empty = || matches!(listed(sent), Json::List(rows) if rows.is_empty());
+    match sent.text("rosterKind") == "listed" && is_empty() {
+        true => Err(Invalid::new("roster", "must have a member")),
+        false => Ok(()),
+    }
+}
+
 fn excused(sent: &FormData, excused: bool) -> Json {
     Body::noted(sent).text("memberId").set("excused", Json::Bool(excused)).json()
 }
@@ -50,6 +60,7 @@ fn brief(_: &[String], sent: &FormData) -> Json {
 pub(in crate::pages::console) static CONVENE: Act =
     Act::post("/operate/convene", "/api/swarm/admin/sessions", PageId::Convene)
         .with_body(convened)
+        .checked(check_roster)
         .followed_by(Session)
         .then("publishBrief", &PUBLISH_BRIEF)
         .with_fields(&[

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use swarm_core::domain::SubjectId;
 use swarm_core::json::write;
-use swarm_core::{Error, MemberId, Refusal, Session, SessionId};
+use swarm_core::{Error, Invalid, MemberId, Refusal, Session, SessionId};
 
 use super::context::ConsoleContext;
 use super::form::FormData;
@@ -80,6 +80,25 @@ pub(super) async fn kept_roster(
     match page_id {
         PageId::Convene => convene::kept_roster(context, sent).await,
         _ => Ok(None),
+    }
+}
+
+/// Checks that what a form of the page creates is new: to the API, it would replace the one that there is.
+pub(super) async fn check_new(
+    page_id: PageId,
+    context: &ConsoleContext,
+    sent: &FormData,
+) -> Result<(), ApiError> {
+    let PageId::Subjects = page_id else { return Ok(()) };
+    // The API says what is wrong with an id.
+    let Ok(id) = SubjectId::parse(sent.text("id").to_owned()) else { return Ok(()) };
+    match context.request.tenant().subject(&id).await {
+        Ok(_) => {
+            let rule = "is that of a subject already, which is changed on its page";
+            Err(Refusal::InvalidRequest(Invalid::new("id", rule)).into())
+        }
+        Err(Error::Refused(_)) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

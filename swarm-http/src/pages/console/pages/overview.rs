@@ -12,7 +12,6 @@ use super::super::context::ConsoleContext;
 use super::super::layout::{AgendaAct, AgendaRow, Block, Page, anchor, count, quoted};
 use crate::desk::Desk;
 use crate::pages::Markup;
-use crate::pages::links::part;
 use crate::pages::markup::escape;
 use crate::response::ApiError;
 
@@ -135,10 +134,8 @@ fn act(context: &ConsoleContext, item: &AgendaItem) -> AgendaAct {
         AgendaCode::Webhook => link("/operate/webhooks", "Look at it"),
         AgendaCode::Committee | AgendaCode::Export => link("/operate/committee", "Look at it"),
         AgendaCode::Convene => match &item.subject_id {
-            Some(id) => {
-                let id = part(id.as_str());
-                AgendaAct::Link(format!("/operate/subjects/{id}"), "Look at it")
-            }
+            // It may be that there is no such subject.
+            Some(_) => link("/operate/subjects", "Look at subjects"),
             None => AgendaAct::Nothing,
         },
         _ => AgendaAct::Nothing,

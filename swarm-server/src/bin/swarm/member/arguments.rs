@@ -80,7 +80,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Example: swarm member address https://acme.example")]
     Address {
         /// The address at which the service is known now
-        #[arg(value_name = "URL")]
+        #[arg(value_name = "URL", value_parser = address)]
         address: String,
     },
     /// List the newest sessions
