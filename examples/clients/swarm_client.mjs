@@ -462,13 +462,26 @@ function readJson(path) {
   return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(fs.readFileSync(path)), path);
 }
 
-/* The error of JSON.parse quotes the text, which may be a secret; this one says only where the text is from. */
+/* The error of JSON.parse quotes the text, which may be a secret; this one says only where the text is from. No key stands
+ * twice: which of its values counts is not defined. */
 function parseJson(text, where) {
+  let value;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw new Error(`${where} is no JSON`);
   }
+  const open = [];
+  for (const [token, name] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === "{") open.push(new Set());
+    else if (token === "}") open.pop();
+    else if (name !== undefined) {
+      const key = JSON.parse(name);
+      if (open.at(-1).has(key)) throw new Error(`${where} is no JSON: a key stands twice`);
+      open.at(-1).add(key);
+    }
+  }
+  return value;
 }
 
 // ---- Command line: exit status 0 done, 1 refused or failed, 2 bad usage -------------------------

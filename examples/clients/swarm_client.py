@@ -397,8 +397,17 @@ def number_text(value):
 
 
 def parse_json(text):
-    """Whole numbers beyond a double's are doubles as well, as everywhere else."""
-    return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 16 else float(digits))
+    """Whole numbers beyond a double's are doubles as well, as everywhere else. No key stands twice: which of its values
+    counts is not defined."""
+    return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 16 else float(digits),
+                      object_pairs_hook=distinct)
+
+
+def distinct(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a key stands twice")
+    return fields
 
 
 # ---- Ed25519: keys and signatures travel as standard base64 of their raw bytes ------------------
@@ -432,6 +441,8 @@ def public_key_of(key):
 
 
 def base64_bytes(text, length):
+    if not isinstance(text, str):
+        raise ValueError(f"not the base64 of {length} bytes")
     raw = base64.b64decode(text, validate=True)
     if len(raw) != length or base64.b64encode(raw).decode() != text:
         raise ValueError(f"not the base64 of {length} bytes")

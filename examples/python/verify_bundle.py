@@ -125,8 +125,9 @@ def refuse(_constant):
 DECODER = json.JSONDecoder(parse_int=read_number, parse_float=read_number, parse_constant=refuse, object_pairs_hook=read_object)
 SPACE = re.compile("[ \t\n\r]*")
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|\[\s*\]|\{\s*\}|[,\[{]')
-STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"[ \t\n\r]*(:?)')
+# A string without an end goes to the end, so that each character is looked at once.
+TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|\[\s*\]|\{\s*\}|[,\[{]', re.DOTALL)
+STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"[ \t\n\r]*(:?)|\\?\Z)', re.DOTALL)
 
 
 def read_json(text):
@@ -901,7 +902,7 @@ class Policy:
     def __init__(self, text):
         self.logs, self.witnesses, self.named, self.quorum = [], {}, {}, None
         members = set()
-        for number, line in enumerate(text.split("\n"), 1):
+        for number, line in enumerate(lines_of(text), 1):
             words = [word for word in re.split("[ \t]", line) if word]
             try:
                 if re.search("[\0-\x08\x0b-\x1f\x7f]", line):
@@ -928,7 +929,7 @@ class Policy:
             self.define(rest[0], lambda name=rest[0]: lambda by: name in by)
         elif kind == "group" and len(rest) >= 3:
             name, least, own = rest[0], {"any": "1", "all": str(len(rest) - 2)}.get(rest[1], rest[1]), rest[2:]
-            if not re.fullmatch(r"[1-9]\d*", least, re.ASCII) or int(least) > len(own):
+            if not re.fullmatch(r"[1-9]\d{0,8}", least, re.ASCII) or int(least) > len(own):
                 raise Invalid("a threshold that its members cannot meet")
             if len(set(own)) < len(own) or members & set(own) or not all(it in self.named for it in own):
                 raise Invalid("a member that is not defined, or is one already")
@@ -1244,7 +1245,10 @@ def verify(fields, key=None, members=None, policy=None, reader=None, authorities
         check_roster(session, filed, acts, report)
         check_quorum(filed, acts, report)
         differs = [act for act in acts if act.session["bucketsDigest"] != session.logged["bucketsDigest"]]
-        report.conclude("buckets", [f"not those whose digest entry {act.seq} has" for act in differs[:1]],
+        faults = [f"not those whose digest entry {act.seq} has" for act in differs[:1]]
+        if session.buckets is not None and not 0 < len(session.buckets) == len(set(session.buckets)):
+            faults.append("no list of different names")
+        report.conclude("buckets", faults,
                         acts and ("none" if session.buckets is None else f"{count(len(session.buckets), 'bucket', 'buckets')} by their digest"))
         check_count(session, acts, entries, report)
         check_snapshot(session, takes, places, acts, report)
@@ -2037,8 +2041,10 @@ class Log:
         self.bundled, (self.size, last_root) = size, latest or (size, root)
         self.is_latest, self.fork = latest is not None, False
         self.session, self.concerning, self.others, self.keys, self.faults = session, {}, {}, {}, []
-        self.elsewhere, self.signed = {}, {}  # takes in other sessions of the day and subject, also by their digests
-        self.last, self.backward = None, []  # the entries at which time runs back since the convening, each with the one before it
+        # Takes in other sessions of the day and subject, or in ones that no entry before convened, also by their digests.
+        self.elsewhere, self.signed, self.other_days = {}, {}, set()
+        # The entries at which time runs back since the convening, each with the one before it: others, and those that accept a clock.
+        self.last, self.backward, self.accepted = None, [], []
         tree, place, ids, at_bundle = [], 0, set(), self.root([])
         for place, text in enumerate(log.entries(self.size), 1):
             leaf, bits = hashlib.sha256(b"\0" + text.encode("utf-8")).digest(), place - 1
@@ -2082,14 +2088,15 @@ class Log:
         except Invalid as error:
             self.faults.append(f"entry {place} {shown(str(error))}")
             return
-        if self.last and entry.at < self.last.at and self.concerning and len(self.backward) < self.MAX_BACKWARD:
-            self.backward.append((self.last, entry))
+        kept = self.accepted if entry.accepts_clock else self.backward
+        if self.last and entry.at < self.last.at and self.concerning and len(kept) < self.MAX_BACKWARD:
+            kept.append((self.last, entry))
         self.last = entry
         concerns = False
         if entry.kind == "take" and entry.session_id == self.session.id:
             concerns = True
             ids.add(entry.id)
-        elif entry.kind == "take" and entry.session_id in self.others:
+        elif entry.kind == "take" and entry.session_id not in self.other_days:
             self.elsewhere[entry.id] = entry.session_id
             if "digest" in entry.fields:
                 self.signed[entry.fields["digest"]] = entry.id
@@ -2102,10 +2109,13 @@ class Log:
             concerns = entry.id == self.session.id
             if not concerns and (entry.session["date"], entry.session["subjectId"]) == (self.session.date, self.session.subject):
                 self.others.setdefault(entry.id, []).append(entry)
+            elif not concerns:
+                self.other_days.add(entry.id)
         elif entry.kind == "member":
             keys, key = self.keys.setdefault(entry.fields["id"], []), entry.fields["publicKey"]
-            if key is not None and (not keys or keys[-1][1] != key):
-                keys.append((place, key, self.replaced_by(entry, keys[-1][1]) if keys else None))
+            before = keys[-1][1] if keys else None
+            if key != before:
+                keys.append((place, key, self.replaced_by(entry, before) if keys and key is not None else None))
         if concerns:
             self.concerning[place] = leaf
 
@@ -2116,6 +2126,8 @@ class Log:
             return self.NOBODY
         if "replaces" not in fields:
             return self.NOBODY if by in (None, "member") else by
+        if before is None:
+            return self.NOBODY
         text = write(Fields(["memberId", fields["id"], "publicKey", fields["publicKey"], "replaces", before]))
         try:
             holds = is_signed(text.encode("utf-8"), base64_bytes(fields["endorsement"], 64), base64_bytes(before, 32))
@@ -2128,7 +2140,7 @@ class Log:
 
     def replacements(self, member):
         keys = self.keys.get(member, [])
-        return [(seq, by, f"the key of {shown(member)} {old} → {new}") for (_, old, _), (seq, new, by) in zip(keys, keys[1:])]
+        return [(seq, by, f"the key of {shown(member)} {old or 'none'} → {new or 'none'}") for (_, old, _), (seq, new, by) in zip(keys, keys[1:])]
 
     def check(self, takes, entries, report):
         there = {entry.seq: entry.leaf for entry in entries}
@@ -2142,15 +2154,14 @@ class Log:
         if self.fork:
             report.conclude("consistency", [f"a fork: the log of {self.size} entries does not begin with those of the bundle"], "")
         # The bundle itself shows the others.
-        between = [(one, other) for one, other in self.backward if other.seq <= max(self.concerning, default=0)
-                   and not (other.seq in there and (other.accepts_clock or one.seq in there))]
+        end = max(self.concerning, default=0)
         faults = [f"entry {other.seq} is of {other.fields['at']}, before entry {one.seq} of {one.fields['at']}"
-                  for one, other in between if not other.accepts_clock]
+                  for one, other in self.backward if other.seq <= end and not (other.seq in there and one.seq in there)]
         if faults:
             report.conclude("time", faults, "")
         report.notable("time", [
             f"entry {other.seq} by {shown(other.fields['by'])}: the clock {one.fields['at']} → {other.fields['at']}, "
-            "which the bundle leaves out" for one, other in between if other.accepts_clock])
+            "which the bundle leaves out" for one, other in self.accepted if other.seq <= end and other.seq not in there])
         # Nonces are spent once, so an operator has filed it again.
         again = [(take, self.signed[take.digest()]) for take in takes if take.digest() in self.signed]
         if again:
@@ -2212,9 +2223,14 @@ def tile_name(number):
     return "/".join(groups)
 
 
+def lines_of(text):
+    """The lines of a file, which end with LF or CRLF and with nothing else."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
 def read_members(text):
     members = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         line = line.strip()
         if line and not line.startswith("#"):
             parts = re.fullmatch(r"(.{1,100}?)[ \t]+(\S+)", line)
@@ -2235,13 +2251,14 @@ def main():
     parser.add_argument("--strict", action="store_true", help="exit with 3 where something is notable")
     options = parser.parse_args()
 
+    # A byte order mark at the beginning is no part of a file.
     def content(name):
-        with open(name, encoding="utf-8") as file:
+        with open(name, encoding="utf-8-sig", newline="") as file:
             return file.read()
 
     def parts(name):
         with open(name, "rb") as file:
-            return read_bundle(file.read())
+            return read_bundle(file.read().removeprefix(codecs.BOM_UTF8))
     try:
         report = verify(
             parts(options.file), options.key, read_members(content(options.members)) if options.members else None,

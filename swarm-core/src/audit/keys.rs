@@ -64,7 +64,7 @@ pub(super) fn check(
         if let (Some(log), Some(place)) = (log, places.get(&id)) {
             in_log += 1;
             match log.key_before(member, *place) {
-                Some(KeyInLog { key: own, .. }) if own == key => {}
+                Some(KeyInLog { key: Some(own), .. }) if own == key => {}
                 _ => faults.push(format!(
                     "take {id}: the log had not given {shown} the key {key} when it was filed"
                 )),
@@ -75,7 +75,11 @@ pub(super) fn check(
         for member in used.keys() {
             for (before, after) in log.keys(member).iter().zip(log.keys(member).iter().skip(1)) {
                 let (seq, shown) = (after.seq, printable(member.as_str()));
-                let change = format!("the key of {shown} {} → {}", before.key, after.key);
+                let named = |key: &Option<PublicKey>| {
+                    key.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+                };
+                let (old, new) = (named(&before.key), named(&after.key));
+                let change = format!("the key of {shown} {old} → {new}");
                 match &after.by {
                     GivenBy::Operator(by) => {
                         notable.push(format!("entry {seq} by {}: {change}", printable(by.as_str())));

@@ -45,7 +45,8 @@ impl ReceivedAnswer {
             let head = std::str::from_utf8(head).map_err(|_| invalid())?;
             let mut lines = head.lines();
             let status = lines.next().and_then(|line| line.strip_prefix("HTTP/"));
-            let status = status.and_then(|line| line.split(' ').nth(1)?.parse().ok());
+            let status = status.and_then(|line| line.split(' ').nth(1));
+            let status = status.filter(|it| it.len() == 3).and_then(|it| it.parse().ok());
             let status: u16 = status.ok_or_else(invalid)?;
             // An interim answer, or one of a proxy, precedes the final answer.
             if (100..200).contains(&status) || (body.starts_with(b"HTTP/") && status == 200) {
@@ -144,9 +145,15 @@ impl Signed<'_> {
     fn created(&self) -> Option<Timestamp> {
         let created = self.parameters.iter().find(|(name, _)| name == "created");
         let Some((_, Bare::Integer(seconds))) = created else { return None };
+        if *seconds < 0 {
+            return None;
+        }
         Timestamp::from_millis(seconds.saturating_mul(1_000))
     }
 }
+
+/// The algorithm of the log's key, as RFC 9421 names it.
+const ALGORITHM: &str = "ed25519";
 
 /// Checks that the log's key signed this answer to this request.
 pub fn audit_receipt(answer: &ReceivedAnswer, request: &SentRequest, key: &LogKey) -> Vec<Finding> {
@@ -214,10 +221,13 @@ fn signature_fault(
         }
         Err(_) => return Some("it does not name its key".to_owned()),
     };
+    if string_of(&signed.parameters, "alg").is_some_and(|alg| alg != ALGORITHM) {
+        return Some(format!("it names another algorithm than {ALGORITHM}"));
+    }
     let base = match signature_base(signed, answer, request) {
         Ok(base) => base,
         Err(component) => {
-            return Some(format!("it covers {}, which is not there", printable(&component)));
+            return Some(format!("it covers {}, which cannot be", printable(&component)));
         }
     };
     (!verify_signature(base.as_bytes(), &signed.signature, key.public_key()))
@@ -231,8 +241,14 @@ fn signature_base(
     request: &SentRequest,
 ) -> Result<String, String> {
     let mut base = String::new();
+    let mut covered = Vec::new();
     for item in &signed.components {
-        let (name, is_of_request) = component(item).ok_or("a component of another form")?;
+        let component = component(item).ok_or("a component of another form")?;
+        let (name, is_of_request) = component;
+        if covered.contains(&component) {
+            return Err(format!("{name} twice"));
+        }
+        covered.push(component);
         let value = value_of(name, is_of_request, answer, request);
         let value = value.ok_or_else(|| name.to_owned())?;
         let parameter = if is_of_request { ";req" } else { "" };

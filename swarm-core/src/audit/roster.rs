@@ -1,6 +1,6 @@
 //! The terms other than the deadline: the roster, the quorum and the buckets, and what changed once takes were on file.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::deadlines::Filed;
 use super::finding::{Check, Faults, Report, count};
@@ -174,10 +174,12 @@ fn notable(filed: &Filed<'_>, acts: &[ActOnSession<'_>], last: &[RosterEntry]) -
 pub(super) fn check_buckets(session: &Session, acts: &[ActOnSession<'_>], report: &mut Report) {
     let digest = session.buckets.as_ref().map(Digest::of_json);
     let other = acts.iter().filter(|act| act.after().buckets_digest != digest);
-    let faults = other
-        .map(|act| format!("not those whose digest entry {} has", act.seq))
-        .take(1)
-        .collect::<Faults>();
+    let other = other.map(|act| format!("not those whose digest entry {} has", act.seq)).take(1);
+    let distinct: Option<HashSet<_>> = session.buckets.as_ref().map(|it| it.iter().collect());
+    let named = session.buckets.as_ref().map(Vec::len);
+    let is_list = named != Some(0) && named == distinct.map(|it| it.len());
+    let fault = (!is_list).then(|| "no list of different names".to_owned());
+    let faults = other.chain(fault).collect::<Faults>();
     let holds = match &session.buckets {
         None => "none".to_owned(),
         Some(buckets) => format!("{} by their digest", count(buckets.len(), "bucket", "buckets")),

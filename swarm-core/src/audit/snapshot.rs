@@ -8,7 +8,7 @@ use super::entries::{BundledEntry, Content};
 use super::finding::{Check, Report, count};
 use super::history::ActOnSession;
 use super::records::BundledTake;
-use crate::domain::json::{Json, Object, write};
+use crate::domain::json::{Json, Object, printable, write};
 use crate::domain::{Seq, Session, SessionState, Snapshot, Take, TakeId};
 use crate::rules::aggregate;
 
@@ -117,16 +117,25 @@ fn different_fields(given: &Snapshot, computed: &Snapshot) -> Vec<String> {
         match (value, member(&given, name)) {
             (value, Some(given)) if value == given => {}
             (Json::Object(inner), Some(Json::Object(given))) => {
-                let inner =
+                let differing =
                     inner.members().filter(|(name, value)| member(given, name) != Some(value));
                 fields.extend(
-                    inner.map(|(inner, value)| format!("{name}.{inner} is {}", write(value))),
+                    differing.map(|(inner, value)| format!("{name}.{inner} is {}", write(value))),
                 );
+                let more = more_members(given, inner);
+                fields.extend(more.map(|more| format!("{name}.{more} is not there")));
             }
             _ => fields.push(name.to_owned()),
         }
     }
+    fields.extend(more_members(&given, &computed).map(|more| format!("{more} is not there")));
     fields
+}
+
+/// The members that one object has and another has not.
+fn more_members<'a>(one: &'a Object, other: &'a Object) -> impl Iterator<Item = String> + 'a {
+    let names = one.members().map(|(name, _)| name);
+    names.filter(|name| member(other, name).is_none()).map(printable)
 }
 
 fn member<'a>(object: &'a Object, name: &str) -> Option<&'a Json> {

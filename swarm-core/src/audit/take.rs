@@ -58,7 +58,7 @@ pub fn audit_take(
     let holds = format!("it is entry {seq}, filed {at}, as revision {}", take.revision.get());
     if fault.is_some() && is_unknown(&take, proof) {
         let text = format!(
-            "that it is entry {seq}: the proof is older than the mark, and does not say the digest of the entry"
+            "that it is entry {seq}: the proof does not have the digest of the entry, which a newer one has"
         );
         report.unproven(Check::Inclusion, text);
     } else {

@@ -40,9 +40,11 @@ pub struct WholeLog {
     /// The entries that concern the session.
     concerning: BTreeMap<Seq, TreeHash>,
     takes: HashSet<TakeId>,
+    /// The sessions of other days and subjects.
+    elsewhere: HashSet<SessionId>,
     /// Other sessions of the day and subject: the place and time of their convening, and whether they were withdrawn.
     others: BTreeMap<SessionId, (Seq, Timestamp, bool)>,
-    /// The takes in them, by the digests of what was signed.
+    /// The takes in them, and in sessions that no entry before convened, by the digests of what was signed.
     others_takes: HashMap<Digest, TakeId>,
     /// The sessions of these takes.
     sessions: HashMap<TakeId, SessionId>,
@@ -54,6 +56,8 @@ pub struct WholeLog {
     last: Option<(Seq, Timestamp)>,
     /// The entries at which time runs back since the session was convened, at most [`MAX_BACKWARD`], in order.
     backward: Vec<Backward>,
+    /// Those that accept a clock, likewise.
+    accepted: Vec<Backward>,
     /// The number of entries that the checkpoint of the bundle covers.
     bundled: u64,
     /// The number of entries, and whether the log is known to end there.
@@ -76,11 +80,11 @@ struct Backward {
     accepted_by: Option<Actor>,
 }
 
-/// The key that an entry of the log gives a member.
+/// The key that an entry of the log gives a member, or that it takes its key.
 #[derive(Debug)]
 pub(super) struct KeyInLog {
     pub(super) seq: Seq,
-    pub(super) key: PublicKey,
+    pub(super) key: Option<PublicKey>,
     pub(super) by: GivenBy,
 }
 
@@ -124,6 +128,7 @@ impl LogReader {
             day: (session.date, session.subject_id),
             concerning: BTreeMap::new(),
             takes: HashSet::new(),
+            elsewhere: HashSet::new(),
             others: BTreeMap::new(),
             others_takes: HashMap::new(),
             sessions: HashMap::new(),
@@ -131,13 +136,15 @@ impl LogReader {
             faults: Vec::new(),
             last: None,
             backward: Vec::new(),
+            accepted: Vec::new(),
             bundled: checkpoint.size,
             size: checkpoint.size,
             is_latest: false,
             fork: None,
         };
-        let has_root = checkpoint.size == 0;
-        Ok(Self { checkpoint, latest: None, tree: GrowingTree::default(), has_root, log })
+        let tree = GrowingTree::default();
+        let has_root = checkpoint.size == 0 && checkpoint.root == tree.root();
+        Ok(Self { checkpoint, latest: None, tree, has_root, log })
     }
 
     /// Has the log read to its latest checkpoint, if this key signed it and it is one of the same log.
@@ -223,7 +230,7 @@ impl WholeLog {
                 let concerns = take.session_id == self.session;
                 if concerns {
                     self.takes.insert(take.id);
-                } else if self.others.contains_key(&take.session_id) {
+                } else if !self.elsewhere.contains(&take.session_id) {
                     self.sessions.insert(take.id, take.session_id);
                     if let TakeContent::Open { digest, .. } = take.content {
                         self.others_takes.insert(digest, take.id);
@@ -245,6 +252,8 @@ impl WholeLog {
                 {
                     let other = self.others.entry(session.id).or_insert((place, at, false));
                     other.2 |= act.act == SessionAct::Withdrawn;
+                } else if session.id != self.session {
+                    self.elsewhere.insert(session.id);
                 }
                 session.id == self.session
             }
@@ -261,32 +270,38 @@ impl WholeLog {
 
     fn read_time(&mut self, seq: Seq, Parsed { at, content, .. }: &Parsed) {
         let before = self.last.replace((seq, *at)).filter(|(_, before)| at < before);
-        let is_kept = !self.concerning.is_empty() && self.backward.len() < MAX_BACKWARD;
-        if let Some(before) = before.filter(|_| is_kept) {
-            let accepted_by = match content {
-                Content::ClockAccepted(by) => Some(by.clone()),
-                _ => None,
-            };
-            self.backward.push(Backward { seq, at: *at, before, accepted_by });
+        let Some(before) = before.filter(|_| !self.concerning.is_empty()) else { return };
+        let (kept, accepted_by) = match content {
+            Content::ClockAccepted(by) => (&mut self.accepted, Some(by.clone())),
+            _ => (&mut self.backward, None),
+        };
+        if kept.len() < MAX_BACKWARD {
+            kept.push(Backward { seq, at: *at, before, accepted_by });
         }
     }
 
     fn read_key(&mut self, seq: Seq, entry: &MemberEntry) {
-        let Some(key) = &entry.public_key else { return };
         let keys = self.keys.entry(entry.id.clone()).or_default();
-        let by = match (keys.last(), &entry.by, &entry.endorsed) {
+        let last = keys.last().map(|last| last.key.as_ref());
+        let Some(key) = &entry.public_key else {
+            if let Some(Some(_)) = last {
+                keys.push(KeyInLog { seq, key: None, by: GivenBy::Member });
+            }
+            return;
+        };
+        let by = match (last, &entry.by, &entry.endorsed) {
             (None, ..) => GivenBy::Member,
-            (Some(last), ..) if last.key == *key => return,
+            (Some(Some(last)), ..) if last == key => return,
             (Some(_), ..) if entry.act != MemberAct::KeyRotated => GivenBy::Nobody,
-            (Some(last), _, Some(endorsed)) => {
-                let is_endorsed = endorsed.replaces == last.key
-                    && is_endorsed(&entry.id, key, &last.key, &endorsed.endorsement);
+            (Some(Some(last)), _, Some(endorsed)) => {
+                let is_endorsed = endorsed.replaces == *last
+                    && is_endorsed(&entry.id, key, last, &endorsed.endorsement);
                 if is_endorsed { GivenBy::Member } else { GivenBy::Nobody }
             }
             (Some(_), Some(by), None) if *by != Actor::MEMBER => GivenBy::Operator(by.clone()),
-            (Some(_), _, None) => GivenBy::Nobody,
+            (Some(_), ..) => GivenBy::Nobody,
         };
-        keys.push(KeyInLog { seq, key: key.clone(), by });
+        keys.push(KeyInLog { seq, key: Some(key.clone()), by });
     }
 
     /// The keys of a member, in order.
@@ -330,17 +345,16 @@ impl WholeLog {
         }
         report.faults(Check::Consistency, self.fork.iter().cloned().collect::<Faults>());
         let last = self.concerning.keys().next_back();
-        let between = self.backward.iter().filter(|it| last.is_some_and(|last| it.seq <= *last));
+        let is_between = |it: &&Backward| last.is_some_and(|last| it.seq <= *last);
         // The bundle itself shows the others.
-        let is_bundled = |it: &&Backward| {
+        let is_unseen = |it: &&Backward| !bundled.contains_key(&it.seq);
+        let faults = self.backward.iter().filter(is_between).filter(|it| {
             let (before, _) = it.before;
-            bundled.contains_key(&it.seq)
-                && (it.accepted_by.is_some() || bundled.contains_key(&before))
-        };
-        let (accepted, faults): (Vec<_>, Vec<_>) =
-            between.filter(|it| !is_bundled(it)).partition(|it| it.accepted_by.is_some());
-        report.faults(Check::Time, faults.into_iter().map(Backward::fault).collect::<Faults>());
-        report.notable(Check::Time, accepted.into_iter().map(Backward::note).collect::<Faults>());
+            is_unseen(it) || !bundled.contains_key(&before)
+        });
+        report.faults(Check::Time, faults.map(Backward::fault).collect::<Faults>());
+        let accepted = self.accepted.iter().filter(is_between).filter(is_unseen);
+        report.notable(Check::Time, accepted.map(Backward::note).collect::<Faults>());
         // Nonces are spent once, so an operator has filed it again.
         let again = takes.iter().filter_map(|it| {
             let other = self.others_takes.get(&it.take.digest())?;

@@ -370,7 +370,8 @@ fn pages_show_question_outcome_record_and_ranking() {
     file(client, &ada, (DATE, "aurora"), ("bullish", 0.6));
     file(client, &grace, (DATE, "aurora"), ("cautious", 0.4));
     finish(client, 2);
-    fixture.clock.move_by(1);
+    // An outcome that is recorded earlier is known earlier.
+    fixture.clock.move_by(8 * 24 * 3_600_000);
     outcome(client, 2, &json!({ "value": 1, "source": "prices.example" })).expect(200);
     let text = page(client, "/swarm/sessions/2");
     for part in [

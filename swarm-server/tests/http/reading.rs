@@ -411,7 +411,9 @@ fn member_page_says_first_what_it_owes() {
     assert!(owes.contains("It owes 2 takes now: AURORA, session of 21 Nov"), "{owes}");
     file(client, &ada, (DAY, "aurora"), ("bullish", 0.5));
     let owes = text(client, &path(&ada));
-    assert!(owes.contains("It owes a take now, and has filed in 1 other open session: BOREALIS"));
+    assert!(owes.contains(
+        "It owes a take now, and has filed in 1 other open session that expects it: BOREALIS"
+    ));
     file(client, &ada, (DAY, "borealis"), ("bullish", 0.5));
     let owes = text(client, &path(&ada));
     assert!(owes.contains("It owes nothing now: it has filed in all 2 open sessions"), "{owes}");

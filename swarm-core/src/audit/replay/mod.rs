@@ -13,7 +13,7 @@ mod takes;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::json::{Json, Object, printable};
-use crate::domain::{Invalid, LogLine, Seq, Timestamp};
+use crate::domain::{Invalid, LogEntry, LogLine, Operation, Seq, Timestamp};
 pub(super) use archive::Archive;
 pub use archive::SessionAside;
 pub(super) use found::Found;
@@ -56,7 +56,10 @@ impl Replay {
         if number != seq.0 {
             found.fault(place, &format!("a gap: entry {number} is in the place of entry {seq}"));
         }
-        self.check_time(place, &kind, &fields, found);
+        if self.last_at.is_none() {
+            self.sessions.begin();
+        }
+        self.check_time(place, text, found);
         self.last_at = Some(at);
         if KNOWN.contains(&&*kind) && LogLine::read(text).is_err() {
             let text = format!("{} is not written as this version writes it", printable(&kind));
@@ -91,9 +94,11 @@ impl Replay {
         self.last_at
     }
 
-    fn check_time(&self, place: Place, kind: &str, fields: &Object, found: &mut Found) {
-        let accepts_clock = kind == "operation" && is_text(fields, "act", "clock-accepted");
-        if let Some(last) = self.last_at.filter(|last| place.at < *last && !accepts_clock) {
+    /// Checks that time runs back only at an entry that accepts a clock, to the letter as the service writes it.
+    fn check_time(&self, place: Place, text: &str, found: &mut Found) {
+        let Some(last) = self.last_at.filter(|last| place.at < *last) else { return };
+        let entry = LogLine::read(text).map(|line| line.entry);
+        if !matches!(entry, Ok(LogEntry::Operation(Operation::ClockAccepted { .. }))) {
             found.fault(place, &format!("time ran back: the entry before is of {last}"));
         }
     }
@@ -116,8 +121,9 @@ impl Replay {
                 Ok(())
             }
             "take-mark" => {
-                let is_notable = is_text(&fields, "act", "withheld");
-                found.remark(is_notable, place, &shown(text));
+                let is_withheld = is_text(&fields, "act", "withheld");
+                self.sessions.mark(place, fields, is_withheld, found)?;
+                found.remark(is_withheld, place, &shown(text));
                 Ok(())
             }
             "committee-take" => Ok(()),

@@ -31,6 +31,9 @@ pub(super) struct Sessions {
     to_open: Option<u64>,
     /// The highest id of a take.
     pub(super) last_take: u64,
+    /// The takes whose texts are withheld; `None` if the log was read before these were kept.
+    #[serde(default)]
+    withheld: Option<BTreeSet<u64>>,
 }
 
 /// The most other sessions of a day and subject that are named.
@@ -194,7 +197,8 @@ impl Sessions {
     }
 
     fn convened(&mut self, place: Place, act: &Act, archive: &mut Archive, found: &mut Found) {
-        for fault in convening_faults(act.after.step(&act.record)) {
+        let fault = other_convening(act, place);
+        for fault in convening_faults(act.after.step(&act.record)).into_iter().chain(fault) {
             found.fault(place, &act.line(&fault));
         }
         let ids = self.occasions.get(&act.after.occasion);
@@ -216,6 +220,34 @@ impl Sessions {
             others.join("; ")
         );
         found.remark(true, place, &act.line(&what));
+    }
+
+    /// Begins to read a log.
+    pub(super) fn begin(&mut self) {
+        self.withheld = Some(BTreeSet::new());
+    }
+
+    /// Reads a mark, which withholds the texts of a take or shows them again.
+    pub(super) fn mark(
+        &mut self,
+        place: Place,
+        mut fields: Object,
+        is_withheld: bool,
+        found: &mut Found,
+    ) -> Result<(), Invalid> {
+        let id = fields.id_if_any("id")?.ok_or_else(|| Invalid::missing("id"))?;
+        let is_change = match &mut self.withheld {
+            None => true,
+            Some(withheld) if is_withheld => withheld.insert(id),
+            Some(withheld) => withheld.remove(&id),
+        };
+        if id > self.last_take {
+            found.fault(place, &format!("a mark of take {id}, which no entry filed"));
+        } else if !is_change {
+            let done = if is_withheld { "withholds" } else { "restores" };
+            found.fault(place, &format!("{done} the texts of take {id} again"));
+        }
+        Ok(())
     }
 
     /// Takes a session back that was put aside, if it was.
@@ -362,6 +394,26 @@ fn unlikely_outcome(before: &SessionReplay, record: &Object, place: Place) -> Op
     is_off.then(|| format!("outcome {value}, which is not on the scale of its stances"))
 }
 
+/// That a session was convened at another time than its record says.
+fn other_convening(act: &Act, place: Place) -> Option<String> {
+    let convened = time(&act.record, "convenedAt");
+    (convened != Some(place.at)).then(|| format!("convenedAt is {}", or_none(convened)))
+}
+
+/// That the act sets a time later than its own. It is read before the commit, so it may be earlier.
+fn later_time(record: &Object, act: &Act, place: Place) -> Option<String> {
+    let set = ["openedAt", "publishedAt"].map(|field| (field, time(&act.record, field)));
+    let mut set = set.into_iter().filter(|(field, it)| time(record, field) != *it);
+    let (field, at) = set.find(|(_, it)| it.is_some_and(|it| it > place.at))?;
+    Some(format!("{field} is {}", or_none(at)))
+}
+
+/// A time of a record, if it has it.
+fn time(record: &Object, field: &'static str) -> Option<Timestamp> {
+    let text = record.clone().text_if_any(field).ok().flatten()?;
+    Timestamp::parse(field, &text).ok()
+}
+
 /// Why the act is not a valid step from the session before it and the takes in it.
 fn faults_of(before: &SessionReplay, record: &Object, act: &Act, place: Place) -> Vec<String> {
     let after = act.after.step(&act.record);
@@ -371,6 +423,7 @@ fn faults_of(before: &SessionReplay, record: &Object, act: &Act, place: Place) -
     if changed.iter().any(|field| QUESTION.contains(field)) && takes > 0 {
         faults.push(format!("question changed with {}", takes_on_file(takes)));
     }
+    faults.extend(later_time(record, act, place));
     if act.act == "outcome" {
         faults.extend(early_outcome(before, record, place));
         faults.extend(unlikely_outcome(before, &act.record, place));
@@ -379,6 +432,9 @@ fn faults_of(before: &SessionReplay, record: &Object, act: &Act, place: Place) -
     if aggregates && act.takes != Some(takes) {
         let says = or_none(act.takes);
         faults.push(format!("aggregated over {says} takes, {takes} are on file"));
+    }
+    if !aggregates && act.takes.is_some() {
+        faults.push(format!("{} has a number of takes", printable(&act.act)));
     }
     if !before.filed.sealed.is_empty() && !before.is_opened {
         faults.extend(changed_while_sealed(before, &changed, act, place));

@@ -1,10 +1,11 @@
 //! Proofs of takes, and pairs of checkpoints.
 
 use swarm_core::audit::{
-    Check, Comparison, Finding, KeySource, LogKey, Verdict, audit_checkpoints, audit_take,
+    Bundle, Check, Comparison, Evidence, Finding, KeySource, LogKey, LogReader, Verdict, audit,
+    audit_checkpoints, audit_take,
 };
-use swarm_core::domain::PublicKey;
-use swarm_core::json::{Json, Object, write};
+use swarm_core::domain::{Actor, LogEntry, Operation, PublicKey};
+use swarm_core::json::{Json, Object, RawJson, write};
 use swarm_core::proof::tlog_proof::TlogProof;
 use swarm_core::proof::tree::{Node, TreeHash};
 
@@ -75,6 +76,33 @@ fn take_is_proven_to_be_in_the_log() {
     other.origin = "other.example/swarm/log/acme".to_owned();
     let other = TlogProof { checkpoint: other.checkpoint(), ..proof };
     assert_eq!(of(&record(0), &other, None), [Check::Checkpoint]);
+}
+
+/// Many clocks that operators accepted do not hide one that nobody did.
+#[test]
+fn clock_that_runs_back_is_found_after_many_that_were_accepted() {
+    let mut desk = Desk::with_roster();
+    desk.file("ada", "bullish", 0.7, &[]);
+    let eve = Actor::operator("eve").unwrap();
+    let back = |desk: &mut Desk| desk.now = desk.now.plus_millis(-90_000);
+    for _ in 0..1_001 {
+        desk.other("subjects");
+        back(&mut desk);
+        desk.append(LogEntry::Operation(Operation::ClockAccepted { by: eve.clone() }));
+        desk.hidden.insert(desk.lines.len() as u64);
+    }
+    desk.other("subjects");
+    back(&mut desk);
+    desk.file("grace", "cautious", 0.25, &[]);
+    let text = desk.bundle();
+    let bundle = Bundle::read(RawJson::read(text.as_bytes()).unwrap()).unwrap();
+    let mut reader = LogReader::of(&bundle).unwrap();
+    for line in &desk.lines {
+        reader.read(&line.text());
+    }
+    let log = reader.end().unwrap();
+    let findings = audit(&bundle, &Evidence { log: Some(&log), ..Evidence::default() });
+    assert!(failing(&findings).contains(&Check::Time), "{findings:#?}");
 }
 
 #[test]

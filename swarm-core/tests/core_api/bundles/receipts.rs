@@ -109,6 +109,23 @@ fn digest_of_the_request_is_required_where_it_has_a_body() {
     assert_eq!(fails(&of_get, "GET /api/swarm/submit", None), ["receipt"], "another method");
 }
 
+/// As RFC 9421 has it: 2.5 and 3.2.
+#[test]
+fn receipt_of_another_form_is_none() {
+    let keyid = format!(";keyid=\"{}\"", Desk::with_roster().origin);
+    let twice = format!("\"@status\" {COMPONENTS}");
+    for (components, parameters) in [
+        (COMPONENTS, format!(";created=1{keyid};alg=\"hmac-sha256\"")),
+        (COMPONENTS, format!(";created=-1{keyid}")),
+        (&twice, format!(";created=1{keyid}")),
+    ] {
+        let receipt = receipt_over(components, &parameters);
+        assert_eq!(fails(&receipt, SUBMIT, Some(TAKE)), ["receipt"], "{components}{parameters}");
+    }
+    let status = receipt(&parameters()).replace("HTTP/2 201", "HTTP/2 0201");
+    assert!(ReceivedAnswer::parse(status.as_bytes()).is_err());
+}
+
 #[test]
 fn tampered_receipt_is_found() {
     let whole = receipt(&parameters());

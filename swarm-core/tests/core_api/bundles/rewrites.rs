@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use swarm_core::domain::{
-    Digest, LogEntry, LogLine, OutcomeDraft, SessionAct, SessionEntry, SessionState, Snapshot,
-    Take, TakeDraft,
+    Bucket, Digest, LogEntry, LogLine, Method, OutcomeDraft, SessionAct, SessionEntry,
+    SessionState, Snapshot, Take, TakeDraft,
 };
 use swarm_core::proof::take_entry;
 use swarm_core::rules;
@@ -333,6 +333,28 @@ pub(crate) fn cases() -> Vec<Case> {
                 seal(desk, other);
             },
             &[("snapshot", "consensus.score")],
+        ),
+        case(
+            "log-snapshot-method",
+            "a snapshot names a method that the session does not declare",
+            &|desk| {
+                let mut other = snapshot(desk);
+                let consensus = other.figures.consensus.as_mut().unwrap();
+                consensus.method = Some(Method::WeightedMedian);
+                seal(desk, other);
+            },
+            &[("snapshot", "consensus.\"method\" is not there")],
+        ),
+        open(
+            "log-buckets-twice",
+            "a session is convened with a bucket twice",
+            &|desk| {
+                let buckets = vec![Bucket::parse("cash").unwrap(); 2];
+                let digest = Some(Digest::of_json(&buckets));
+                desk.session.buckets = Some(buckets);
+                acts(desk).for_each(|act| act.session.buckets_digest = digest);
+            },
+            &[("buckets", "no list of different names")],
         ),
         case(
             "log-snapshot-missing",

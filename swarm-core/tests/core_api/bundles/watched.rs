@@ -193,6 +193,8 @@ fn acts_that_change_what_counts_are_notable() {
     let (_, again) = log.texts[2].split_once(r#","kind""#).unwrap();
     let (again, at) = (again.replace(r#""id":7"#, r#""id":8"#), desk.now);
     let again = format!("{{\"at\":\"{at}\",\"kind\"{again}");
+    let convened_at = desk.session.convened_at.to_string();
+    let again = again.replace(&convened_at, &at.to_string());
     log.push(&again);
     let (_, remarks) = look(&WatchState::default(), &log).unwrap();
     let notable = notable(&remarks);
@@ -229,7 +231,10 @@ impl Log {
         self.forge_at(&at, entry)
     }
 
-    fn forge_at(&mut self, at: &str, entry: Value) -> &mut Self {
+    fn forge_at(&mut self, at: &str, mut entry: Value) -> &mut Self {
+        if entry["act"] == "convened" {
+            entry["session"]["convenedAt"] = at.into();
+        }
         let entry = entry.to_string();
         self.push(&format!("{{\"at\":\"{at}\",{}", entry.strip_prefix('{').unwrap()));
         self
@@ -240,7 +245,7 @@ impl Log {
 fn act(version: u64, act: &str, change: &Value) -> Value {
     let mut session = json!({
         "id": 1, "date": "2026-11-21", "subjectId": "aurora", "state": "collecting",
-        "windowClosesAt": "2026-11-21T15:00:00.000Z", "convenedAt": "2026-11-21T14:30:00.000Z",
+        "windowClosesAt": "2026-11-21T15:00:00.000Z", "convenedAt": "2026-11-21T14:30:01.000Z",
         "quorum": null, "bucketsDigest": null, "rosterDigest": null, "snapshotDigest": null,
     });
     for (name, value) in change.as_object().unwrap() {
@@ -432,6 +437,9 @@ fn act_against_the_rules_is_a_fault() {
     let mut log = begun();
     log.forge(member("activated", "another"));
     assert_fault(&log, "\"activated\" changes the key of \"ada\" from \"the key\" to \"another\"");
+    let mut log = begun();
+    log.forge(with(act(2, "deadline", &moved), &json!({ "takes": 1 })));
+    assert_fault(&log, "\"deadline\" has a number of takes");
     let mut log = begun();
     log.forge(json!({ "kind": "take" }));
     assert_fault(&log, "is not an entry of the kind \"take\": \"id is missing\"");
@@ -705,6 +713,59 @@ fn member_that_is_removed_is_noticed_whatever_the_act_is_called() {
     let mut log = begun();
     log.forge(with(member("key-rotated", "another"), &json!({ "by": "member" })));
     assert_fault(&log, "the key before did not endorse the key of \"ada\"");
+}
+
+#[test]
+fn act_with_another_time_than_its_entry_is_a_fault() {
+    let mut log = begun().first(1);
+    let convened = act(1, "convened", &json!({})).to_string();
+    log.push(&format!("{{\"at\":\"2026-11-21T14:30:50.000Z\",{}", &convened[1..]));
+    assert_fault(&log, "convenedAt is 2026-11-21T14:30:01.000Z");
+    let mut log = begun();
+    log.forge(aggregated(2, 1, "sha256:01"));
+    let published = |at: &str| {
+        let change =
+            json!({ "state": "published", "snapshotDigest": "sha256:01", "publishedAt": at });
+        with(act(3, "state", &change), &json!({}))
+    };
+    let mut later = log.clone();
+    later.forge(published("2026-11-22T14:30:00.000Z"));
+    assert_fault(&later, "publishedAt is 2026-11-22T14:30:00.000Z");
+    assert_eq!(faults(log.forge(published("2026-11-21T14:30:00.000Z"))), [""; 0]);
+}
+
+#[test]
+fn mark_that_changes_nothing_is_a_fault() {
+    let marked = |acts: &[&str], id: u64| {
+        let mut log = begun();
+        for act in acts {
+            log.forge(
+                json!({ "kind": "take-mark", "act": act, "by": "eve", "note": "why", "id": id }),
+            );
+        }
+        log
+    };
+    assert_eq!(faults(&marked(&["withheld", "restored", "withheld"], 1)), [""; 0]);
+    assert_fault(&marked(&["restored"], 1), "restores the texts of take 1 again");
+    assert_fault(&marked(&["withheld", "withheld"], 1), "withholds the texts of take 1 again");
+    assert_fault(&marked(&["withheld"], 2), "a mark of take 2, which no entry filed");
+}
+
+/// Whoever only names the act accepts nothing.
+#[test]
+fn clock_that_no_service_would_accept_so_runs_back() {
+    let at = "2026-11-21T13:00:00.000Z";
+    let accepted = |by: Value| {
+        let mut log = begun();
+        log.push(&format!(
+            "{{\"at\":\"{at}\",\"kind\":\"operation\",\"act\":\"clock-accepted\",\"by\":{by}}}"
+        ));
+        log
+    };
+    assert_eq!(faults(&accepted("eve".into())), [""; 0]);
+    for by in [Value::Null, "".into(), "e".repeat(101).into()] {
+        assert_fault(&accepted(by), "time ran back");
+    }
 }
 
 /// An operator convenes the day again, and files there what the members signed for the first session.

@@ -280,6 +280,52 @@ fn take_that_is_filed_again_in_another_session_is_noticed() {
     assert!(forged.watched(1).contains("was filed before, in session 1"));
 }
 
+/// The entry that convenes the other session comes after the take in it.
+#[test]
+fn take_that_is_filed_again_before_its_session_is_convened_is_noticed() {
+    let desk = Desk::convened(&json!({}));
+    desk.file(&desk.ada);
+    let mut forged = desk.read();
+    let session_id = swarm_core::SessionId(2);
+    let again = Take { id: swarm_core::TakeId(2), session_id, ..forged.takes[0].clone() };
+    forged.append(LogEntry::Take(take_entry(&again)), false);
+    let convened = forged.entries.iter().find_map(|line| match &line.entry {
+        LogEntry::Session(act) if act.act == SessionAct::Convened => Some(act.clone()),
+        _ => None,
+    });
+    let mut convened = convened.unwrap();
+    convened.session.id = session_id;
+    forged.append(LogEntry::Session(convened), false);
+    forged.verified(&[], 0);
+    let said = forged.verified_with_log(&[], 1);
+    let words = "fails: nonce: take 1 was filed in session 2 too, as take 2";
+    assert!(said.contains(words), "{said}");
+    forged.watched(1);
+}
+
+/// A member that was erased has no key any more.
+#[test]
+fn take_after_the_log_took_the_key_away_is_noticed() {
+    let desk = Desk::convened(&json!({}));
+    desk.file(&desk.ada);
+    let mut forged = desk.read();
+    let after = (desk.grace.id.clone(), MemberStatus::Inactive);
+    let eve = Actor::operator("eve").ok();
+    let erased = MemberEntry::new(MemberAct::Erased, eve, after, None);
+    forged.append(LogEntry::Member(erased), false);
+    let mut take = forged.takes[0].clone();
+    take.signed = Arc::new(desk.grace.key.sign(desk.grace.draft(desk::DAY, "aurora")));
+    take.public_key = desk.grace.key.public_key();
+    (take.id, take.session_version) = (swarm_core::TakeId(2), 1);
+    take.filed_at = forged.entries.last().unwrap().at;
+    forged.append(LogEntry::Take(take_entry(&take)), true);
+    forged.takes.push(take);
+    forged.verified(&[], 0);
+    let said = forged.verified_with_log(&[], 1);
+    assert!(said.contains("fails: keys: take 2: the log had not given"), "{said}");
+    forged.watched(1);
+}
+
 #[test]
 fn take_by_a_key_that_no_entry_registered_is_noticed() {
     let desk = Desk::convened(&json!({}));

@@ -192,6 +192,7 @@ fn field_that_nobody_touched_changes_nothing() {
     assert_eq!((&record["structuralNotes"], &record["wallets"]), (&notes, &address));
 
     // The confirmation keeps what the form had.
+    Author::join(&client, "Ada");
     let path = "/operate/convene";
     let form = visitor.get("/operate/convene?subject=aurora").expect(200).form(path);
     let fields = [("rosterKind", "listed"), ("quorum", "5"), ("resolvesAt", "2099-11-30T12:34")];
@@ -201,6 +202,23 @@ fn field_that_nobody_touched_changes_nothing() {
         assert_eq!(session(2)[field], first[field], "{field}");
     }
     assert_eq!(session(2)["resolvesAt"], "2099-11-30T12:34:00.000Z");
+}
+
+#[test]
+fn forms_for_new_things_replace_nothing_and_shut_nobody_out() {
+    let server = Server::start();
+    let client = server.client();
+    let subject = json!({ "id": "aurora", "name": "Aurora", "structuralNotes": ["a note"] });
+    client.operate("/subjects", &subject).expect(201);
+    let visitor = Visitor::signed_in(&client);
+    let page = "/operate/subjects";
+    let seen = visitor.fill_in(page, page, &[("id", "aurora"), ("name", "Typo")]).expect(400);
+    seen.says("is that of a subject already");
+    assert_eq!(client.get("/api/swarm/subjects/aurora").json()["name"], "Aurora");
+    visitor.fill_in(page, page, &[("id", "borealis"), ("name", "Borealis")]).expect(303);
+    let page = "/operate/convene?subject=aurora";
+    let seen = visitor.fill_in(page, "/operate/convene", &[("rosterKind", "listed")]).expect(400);
+    seen.says("must have a member");
 }
 
 #[test]
