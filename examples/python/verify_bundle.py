@@ -512,8 +512,6 @@ def read_weights(record, name):
 def read_roster(record, name):
     def read(row):
         excused = optional(boolean, row, "excused")
-        if set(row) - {"memberId", "excused"}:
-            raise Invalid("roster has another field")
         return Fields(["memberId", string(row, "memberId", 1, 100), "excused", bool(excused)])
     roster = rows(record, name, read)
     if len({row["memberId"] for row in roster}) < len(roster):
@@ -573,6 +571,8 @@ def read_snapshot(record, _name, ranks, is_declared):
     if snapshot.get("participation") is None or snapshot.get("stances") is None:
         raise Invalid("the snapshot lacks participation or stances")
     participation, stances = inner(snapshot, "participation"), inner(snapshot, "stances")
+    for name in stances:
+        whole(stances, name)
 
     def quorum(record, name):
         return {"required": whole(inner(record, name), "required", 2**32 - 1), "met": boolean(inner(record, name), "met")}

@@ -48,9 +48,13 @@ mod tests {
 
     #[test]
     fn urls_may_have_a_query() {
-        for good in ["https://a.example/hook?key=b@c", "http://[::1]:9/", "http://localhost"] {
-            let is_plain = !good.contains('@');
-            assert_eq!(WebhookClient::new(good).is_ok(), is_plain, "{good}");
+        for good in [
+            "https://a.example/hook?key=b@c",
+            "https://a.example/@desk/in",
+            "http://[::1]:9/",
+            "http://localhost",
+        ] {
+            assert!(WebhookClient::new(good).is_ok(), "{good}");
         }
         for bad in
             ["", "a.example", "ftp://a.example", "https://user:pass@a.example", "https://a#b"]
