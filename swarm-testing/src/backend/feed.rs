@@ -27,6 +27,22 @@ pub async fn each_commit_is_announced_to_other_processes(processes: Vec<Arc<dyn 
     }
 }
 
+/// An own commit that comes after one of another process does not hide it.
+pub async fn commit_is_announced_that_an_own_one_follows(processes: Vec<Arc<dyn Backend>>) {
+    for own in &processes {
+        for committing in processes.iter().filter(|it| !Arc::ptr_eq(it, own)) {
+            catch_up(&processes).await;
+            let tenant = Tenant::fresh(committing).await;
+            tenant.write(vec![parcel(1, &[])]).await;
+            let (id, backend) = (tenant.id.clone(), Arc::clone(own));
+            Tenant { id, backend }.write(vec![parcel(2, &[])]).await;
+            let named = changes(own).await.tenants;
+            let is_named = named.as_ref().is_none_or(|named| named.contains(&tenant.id));
+            ensure!(is_named, "the tenant is announced", named);
+        }
+    }
+}
+
 pub async fn commit_aside_is_not_announced(processes: Vec<Arc<dyn Backend>>) {
     for committing in &processes {
         let tenant = Tenant::fresh(committing).await;

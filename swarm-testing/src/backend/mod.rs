@@ -84,6 +84,7 @@ macro_rules! backend_cases {
             values {
                 record_round_trips
                 texts_have_any_character
+                long_keys_are_distinct
                 texts_are_ordered_by_their_bytes
                 bytes_are_ordered_as_such
                 integers_have_64_bits
@@ -184,6 +185,7 @@ macro_rules! backend_cases {
             @$then $how
             feed {
                 each_commit_is_announced_to_other_processes
+                commit_is_announced_that_an_own_one_follows
                 commit_aside_is_not_announced
                 feed_has_the_time_of_the_clock
             }

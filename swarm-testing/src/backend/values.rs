@@ -50,6 +50,24 @@ pub async fn record_round_trips(backend: Arc<dyn Backend>) {
 }
 
 /// Keys, columns and parts may have any character, also U+0000.
+/// Texts in a key and in an index that are as long as any of the service, and differ in the last byte.
+pub async fn long_keys_are_distinct(backend: Arc<dyn Backend>) {
+    let tenant = Tenant::fresh(&backend).await;
+    let texts = ["a", "b"].map(|last| "\u{1f680}".repeat(310) + last);
+    for (id, text) in (1..).zip(&texts) {
+        let columns = columns(int(id), &[(CODE, text.as_str().into())]);
+        let parcel = Write::Put { table: &PARCELS, columns, body: body(&[text]) };
+        tenant.write(vec![parcel, depot(text, id)]).await;
+    }
+    for (id, text) in (1..).zip(&texts) {
+        let depot = Range::key(&DEPOTS, vec![text.as_str().into()]);
+        expect_eq!(tenant.integers(depot, 1).await, [id]);
+        let found = tenant.records(indexed(BY_CODE, &[text.as_str().into()])).await;
+        expect_eq!(found.len(), 1);
+        expect_eq!(found[0].columns[0], Value::Integer(id));
+    }
+}
+
 pub async fn texts_have_any_character(backend: Arc<dyn Backend>) {
     let tenant = Tenant::fresh(&backend).await;
     for (id, text) in (1..).zip(TEXTS) {

@@ -41,7 +41,7 @@ use std::pin::Pin;
 /// `harness` sets up.
 ///
 /// `harness` names an `async fn()` that runs before each case and returns a pair: a guard that is
-/// dropped after the case (a server to stop, or `()`), and the store as an `Store`. The
+/// dropped after the case (a server to stop, or `()`), and the store as a `Store`. The
 /// tests need `tokio` with the features `macros` and `rt-multi-thread`.
 ///
 /// ```

@@ -108,7 +108,8 @@ pub trait Tables {
 
 fn entry(tables: &[&'static Table], row: Row) -> Result<Entry> {
     let entry = Entry::of_row(row, tables);
-    entry.ok_or_else(|| StoreError::corrupt("log", "an invalid entry"))
+    let fault = "an entry that cannot be read, or refers to a table that is not declared";
+    entry.ok_or_else(|| StoreError::corrupt("log", fault))
 }
 
 /// Returns whether the tenant has records other than transient ones, entries of the log, or sequences.

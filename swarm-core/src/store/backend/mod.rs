@@ -19,7 +19,7 @@
 //!   must be able to tell that it was made: by its [`id`](Transaction::id), which is that of the entry with the next number, or by
 //!   its [`repetition`](Transaction::repetition). One that cannot tell returns
 //!   [`StoreErrorKind::Unavailable`](crate::store::StoreErrorKind::Unavailable) and sends nothing again.
-//! - **Values.** Keys are up to a few hundred bytes; a text may contain U+0000; an integer is any `i64`, a time may be before 1970. Most
+//! - **Values.** The columns of a key or an index are together up to 1,300 bytes, as [`key_of`] writes them; a text may contain U+0000; an integer is any `i64`, a time may be before 1970. Most
 //!   parts are up to 100 KiB; the snapshot of a session with many takes may be hundreds of megabytes.
 //! - **Blocking.** A method may block its thread for microseconds, not for the disk or the network.
 //! - **Cancellation.** A future may be dropped at any time. A commit that was begun then is made or not, whole.
@@ -102,7 +102,9 @@ pub trait Backend: Send + Sync + 'static {
     /// As [`read`](Self::read).
     async fn remove(&self, tenant: &TenantId) -> Result<()>;
 
-    /// Returns the time, and which tenants **other** processes may have changed since the last call.
+    /// Returns the time, and which tenants **other** processes may have changed since the last call. The first call need not name any.
+    /// Commits of every [`Kind`] but [`Aside`](Kind::Aside) change a tenant, and so do loads. Commits of this process may be named
+    /// too, at the cost of a needless read.
     ///
     /// # Errors
     /// As [`read`](Self::read).

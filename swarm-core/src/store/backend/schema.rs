@@ -137,7 +137,7 @@ pub enum ColumnKind {
     Integer,
     /// A point in time, as a [`Value::Integer`](super::Value::Integer): milliseconds since 1970, negative before.
     Time,
-    /// UTF-8 text of any length, which may contain U+0000. It is ordered by its bytes.
+    /// UTF-8 text, which may contain U+0000. It is ordered by its bytes. It may have any length unless a key or an index has it.
     Text,
     /// Bytes, ordered as such.
     Bytes,
