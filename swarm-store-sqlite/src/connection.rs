@@ -104,18 +104,25 @@ fn immutable(path: &Path) -> PathBuf {
     (uri + "?immutable=1").into()
 }
 
-/// Creates the file, readable by its owner only, since it contains the members' contacts. An existing
-/// file, for example a restored backup, gets the same mode if this process may change it, as do its -wal
-/// and -shm files. If the file cannot be created, SQLite reports the error.
+/// Creates the file if there is none, readable by its owner only, since it contains the members' contacts. If it
+/// cannot be created, SQLite reports the error.
 fn make(path: &Path) {
     let mut file = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
     let _ = file.write(true).create_new(true).open(path);
+}
+
+/// Removes the permissions of group and others from an existing file, for example a restored backup, and from its -wal
+/// and -shm files, if this process may change them. Only for a file that is known to be one of this store: another
+/// one, at an address that was mistyped, stays as it is.
+pub(crate) fn make_private(path: &Path) {
     #[cfg(unix)]
     for ending in ["", "-wal", "-shm"] {
-        make_private(&with_ending(path, ending));
+        remove_permissions_of_others(&with_ending(path, ending));
     }
+    #[cfg(not(unix))]
+    let _ = path;
 }
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
@@ -124,13 +131,12 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Removes the permissions of group and others.
 #[cfg(unix)]
-fn make_private(path: &Path) {
+fn remove_permissions_of_others(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     let Ok(found) = std::fs::metadata(path) else { return };
     let mut permissions = found.permissions();
-    if permissions.mode() & 0o077 != 0 {
+    if found.is_file() && permissions.mode() & 0o077 != 0 {
         permissions.set_mode(permissions.mode() & !0o077);
         let _ = std::fs::set_permissions(path, permissions);
     }

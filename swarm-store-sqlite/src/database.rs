@@ -61,6 +61,8 @@ impl Database {
         // SQLite treats some names, such as `:memory:`, specially; an absolute path is always a file.
         let path = &std::path::absolute(path).map_err(Failure::path)?;
         let mut db = connection::to_write(path)?;
+        layout::check_own(&db)?;
+        connection::make_private(path);
         layout::prepare(&mut db, schema)?;
         let (jobs, threads) = readers::start(path, Access::Write)?;
         let readers = Worker { jobs, _threads: Threads(threads) };

@@ -15,14 +15,18 @@ const UNRELEASED_APPLICATION: i32 = 0x5377_726d;
 /// The number of the layout that this program reads and writes.
 const LAYOUT: i32 = 6;
 
-/// Creates the schema in an empty file, in one transaction. Writes nothing to a file that has it: on a full disk, such a
-/// file is still opened, and read.
+/// Checks that the file has the schema, or is empty: the journal mode and the permissions of another program's file must
+/// not be changed.
 ///
 /// # Errors
-/// [`Failure`], with nothing written, when the file is a database of another program, or has another layout.
+/// [`Failure`] when it is no database, one of another program, or has another layout.
+pub(crate) fn check_own(db: &Connection) -> Outcome<()> {
+    has_schema(db).map(drop)
+}
+
+/// Creates the schema in an empty file, in one transaction. Writes nothing to a file that has it: on a full disk, such a
+/// file is still opened, and read. The file must have passed [`check_own`].
 pub(crate) fn prepare(db: &mut Connection, schema: &str) -> Outcome<()> {
-    // Checked first: the journal mode of another program's file must not be changed.
-    has_schema(db)?;
     // With this mode, readers and the writer do not block each other; a commit is on the disk
     // before it is acknowledged.
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;

@@ -65,6 +65,26 @@ fn opening_removes_permissions_of_others() {
     assert_eq!((mode(&path), mode(&wal)), (0o600, 0o600));
 }
 
+/// An address may be mistyped.
+#[cfg(unix)]
+#[test]
+fn refused_file_or_folder_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let (folder, path) = new_path();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    assert!(SqliteStore::open(folder.path()).is_err());
+    assert_eq!(mode(folder.path()), 0o1777);
+    let other = folder.path().join("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE diary (entry TEXT)").unwrap();
+    fs::write(&path, "Dear diary, ".repeat(1_000)).unwrap();
+    for path in [path, other] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
+        assert!(SqliteStore::open(&path).is_err());
+        assert_eq!(mode(&path), 0o664, "{}", path.display());
+    }
+}
+
 /// So that it can be opened and read on a full disk.
 #[test]
 fn prepared_file_is_opened_without_a_write() {
