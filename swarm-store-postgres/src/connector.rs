@@ -38,7 +38,7 @@ pub(crate) struct Connector {
     /// `None` where no connection is encrypted.
     tls: Option<Tls>,
     is_read_only: bool,
-    /// Why there may be no password.
+    /// Why the file with passwords is left out, if one is.
     left_out: Option<String>,
 }
 

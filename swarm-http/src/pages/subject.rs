@@ -89,7 +89,7 @@ struct Latest {
 }
 
 impl Latest {
-    /// That of the latest day: the newest of these sessions with a result that counts and met its quorum.
+    /// Returns the result of the latest day, of these sessions whose result counts and met its quorum.
     fn of(sessions: &[Arc<SessionSummary>], times: TimeFormatter) -> Option<Self> {
         let latest = sessions.iter().filter_map(|session| {
             let figures = session.figures.as_ref().filter(|_| session.counts())?;

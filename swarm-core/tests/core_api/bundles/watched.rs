@@ -751,7 +751,7 @@ fn mark_that_changes_nothing_is_a_fault() {
     assert_fault(&marked(&["withheld"], 2), "a mark of take 2, which no entry filed");
 }
 
-/// Whoever only names the act accepts nothing.
+/// An entry accepts a clock only in the exact form in which the service writes it.
 #[test]
 fn clock_that_no_service_would_accept_so_runs_back() {
     let at = "2026-11-21T13:00:00.000Z";

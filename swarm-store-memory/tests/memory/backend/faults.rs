@@ -660,7 +660,7 @@ fn replace_terms(write: &mut Write, change: fn(&mut Term)) {
     }
 }
 
-/// Whether it is a text of more than 400 bytes.
+/// Returns whether the term is a text of more than 400 bytes.
 fn is_long(term: &Term) -> bool {
     matches!(term, Term::Value(value) if value.text().is_some_and(|text| text.len() > 400))
 }
