@@ -54,7 +54,8 @@ impl Next {
     }
 }
 
-/// Logs the result of a round, unless there was nothing to do.
+/// Logs the result of a round, unless there was nothing to do. `what` says what was done; if it failed, that is not what
+/// happened, and the line says so first.
 pub(crate) fn report<T: MaintainedTenant>(
     tenant: &T,
     what: &str,
@@ -69,7 +70,7 @@ pub(crate) fn report<T: MaintainedTenant>(
             Next::after(round)
         }
         Err(error) => {
-            tracing::error!(%tenant, error = with_causes(&error), "{what}");
+            tracing::error!(%tenant, error = with_causes(&error), "failed: {what}");
             Next::Soon
         }
     }

@@ -117,16 +117,16 @@ impl DeliverWebhooks {
         Ok(Next::In(PAUSE))
     }
 
-    /// Queues what is to be delivered. An error comes with what was not done.
+    /// Queues what is to be delivered. An error comes with what failed.
     async fn queue(&mut self, tenant: &Tenant) -> Result<Next, (&'static str, Error)> {
-        let not = |what: &'static str| move |error| (what, error);
+        let of = |what: &'static str| move |error| (what, error);
         // Deliveries are counted once they are made.
         let queued = tenant.queue_deliveries().await;
-        let queued = queued.map_err(not("deliveries to webhooks not queued"))?;
+        let queued = queued.map_err(of("deliveries to webhooks queued"))?;
         let removed = self.remove_old(tenant).await;
-        removed.map_err(not("old deliveries to webhooks not removed"))?;
+        removed.map_err(of("old deliveries to webhooks removed"))?;
         let watched = self.watch_store(tenant).await;
-        let watched = watched.map_err(not("condition of the store not known"))?;
+        let watched = watched.map_err(of("condition of the store watched"))?;
         Ok(Next::after(queued).sooner(watched))
     }
 
@@ -160,7 +160,9 @@ impl<T: MaintainedTenant> Job<T> for DeliverWebhooks {
             }
             Err((what, error)) => {
                 self.outages.failed(tenant, &self.sender, &error).await;
-                report(served, what, Err(error))
+                report(served, what, Err(error));
+                // In an outage a round of each tenant fails: no more often than those of other jobs.
+                Next::In(PAUSE)
             }
         }
     }
