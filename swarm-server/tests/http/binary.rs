@@ -177,6 +177,7 @@ fn invalid_configuration_is_named_and_fails_the_start() {
         (&["serve", "--mail-from=desk"], &[], "mail_from: must be desk@example.org"),
         (&["serve", "--config=/nonexistent.toml"], &[], "/nonexistent.toml"),
         (&["serve"], &[("SWARM_LOG_FORMAT", "loud")], "loud"),
+        (&["serve"], &[("RUST_LOG", "foo=bar")], "RUST_LOG: \"foo=bar\""),
         (&["serve"], &[("SWARM_TRUST_FORWARDED", "maybe")], "maybe"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "token ")], "SWARM_ADMIN_TOKEN"),
         (&["serve", "--store=redis://127.0.0.1:1"], &[], "store"),

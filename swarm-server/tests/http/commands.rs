@@ -268,7 +268,10 @@ fn lists_take_the_words_that_they_print_and_the_times_that_people_type() {
     for since in ["-1h", "00:00", "2026-01-01T00:00:00Z"] {
         assert_eq!(acts(since), all, "{since}");
     }
-    assert_eq!(acts("+1h").lines().count(), 1);
+    assert!(!user.admin("acts").err.contains("older"));
+    program.client.convene("2026-11-22", "aurora");
+    let latest = user.admin("acts --limit 1").err;
+    assert!(latest.contains("there may be older ones: --before 2"), "{latest}");
     assert_eq!(user.admin("acts --before -1h").ok().lines().count(), 1);
     user.admin("acts --since yesterday").fails(2, "give -3h, 19:00 (UTC) or");
     user.admin("session deadline 1 +99999999d").fails(2, "\"+99999999d\" is not a time");
@@ -333,6 +336,8 @@ fn exit_statuses_tell_refusal_use_outage_and_credential_apart() {
     user.admin("session open 9").fails(1, "404");
     user.admin("activate nobody").fails(1, "nobody");
     user.admin("session convene --subject aurora --closes tomorrow").fails(2, "not a time");
+    user.admin("acts --since +1h").fails(2, "not a time");
+    user.with(&["export", "foo", "--out", "public"], &[]).fails(2, "foo: must be");
     user.admin("rotate-key").fails(2, "Usage");
     user.admin("applications --state unknown").fails(2, "applied, approved, claimed");
     user.admin("session list --state unknown").fails(2, "scheduled, collecting");
@@ -526,6 +531,8 @@ fn a_dry_run_changes_nothing() {
     let (_program, user) = desk();
     let _ = user.admin("subject put aurora.json --dry-run");
     assert_eq!(user.admin("subject list --json").json()["subjects"], json!([]));
+    user.admin("context add desk --dry-run").fails(2, "no dry run: nothing was changed");
+    assert!(!user.home.path().join(".config/swarm/contexts.json").exists());
 }
 
 #[test]

@@ -136,6 +136,9 @@ fn dump_is_restored_into_another_file() {
     let checked = desk.succeeds(&["restore", "--check", "swarm.dump"]);
     assert!(said(&checked).starts_with("valid: 1 tenant"), "{}", said(&checked));
     desk.succeeds(&["restore", "--store", "sqlite:other.db", "swarm.dump"]);
+    let alone = ["restore", "--store=sqlite:alone.db", "--tenant=default", "swarm.dump"];
+    let alone = said(&desk.succeeds(&alone));
+    assert!(alone.contains("restored default alone, of a dump of 1 tenant"), "{alone}");
     assert_eq!(desk.dump("other.db"), text);
     desk.fails(&["restore", "--store", "sqlite:other.db", "swarm.dump"], 1, "default has records");
     desk.is_served("sqlite:other.db");
@@ -413,6 +416,14 @@ fn wrong_use_is_explained() {
     desk.fails(&["restore", "--check", "missing.dump"], 2, "missing.dump");
     fs::write(desk.path("swarm.dump"), desk.dump("swarm.db")).unwrap();
     desk.fails(&["dump", "--out=swarm.dump"], 1, "there is one already");
+    desk.fails(&["dump", "--out=backups/swarm.dump"], 1, "there is no folder");
+    assert!(!desk.path("backups").exists(), "a disk that is not mounted");
+    for target in [
+        &["restore", "--store=sqlite:nowhere/o.db", "--unsigned", "swarm.dump"][..],
+        &["copy", "--from=sqlite:swarm.db", "--to=sqlite:nowhere/o.db"],
+    ] {
+        desk.fails(target, 2, "store: there is no folder");
+    }
     let other = ["restore", "--store=sqlite:o.db", "--tenant=other", "swarm.dump"];
     desk.fails(&other, 1, "the dump has no tenant other");
     assert!(!desk.path("o.db").exists());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use swarm_client::{Client, Error};
-use swarm_core::domain::RunningDigest;
+use swarm_core::domain::{RunningDigest, shown_url};
 use swarm_core::json::{self, Json, Object};
 
 use crate::arguments::ExportOptions;
@@ -102,7 +102,9 @@ const LISTS: [List; 7] = [
 
 /// Writes the export to a folder, which must be empty, or is made.
 pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
-    let client = options.trust.client(&options.url)?;
+    let client = options.trust.client(&options.url);
+    let client = client
+        .map_err(|error| CommandError::Usage(format!("{}: {error}", shown_url(&options.url))))?;
     let folder = &options.out;
     let unwritable =
         |error: std::io::Error| CommandError::Usage(format!("{}: {error}", shown(folder)));

@@ -13,9 +13,12 @@ use crate::{Failure, console};
 
 pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failure> {
     let filter = match env::var("RUST_LOG") {
-        Ok(directives) if !directives.is_empty() => directives.parse()?,
+        Ok(directives) if !directives.is_empty() => {
+            let parsed = directives.parse::<Targets>();
+            parsed.map_err(|error| format!("RUST_LOG: {directives:?}: {error}"))?
+        }
         Ok(_) | Err(VarError::NotPresent) => Targets::new().with_default(default),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(format!("RUST_LOG: {error}").into()),
     };
     let lines = tracing_subscriber::fmt()
         // Lines contain no escape sequences, so no colours.

@@ -76,10 +76,17 @@ pub(crate) fn described(path: Option<&Path>, is_memory: bool) -> String {
     format!("signing key: {}{made}", path.display())
 }
 
-/// Checks the file, if it exists.
+/// Checks the file, if it exists; else, that there is a folder for it.
 pub(crate) fn check(path: Option<&Path>) -> Result<(), Failure> {
     let path = path.unwrap_or(Path::new(DEFAULT));
-    if path.exists() { secret(path).map(drop) } else { Ok(()) }
+    if path.exists() { secret(path).map(drop) } else { check_folder(path) }
+}
+
+fn check_folder(path: &Path) -> Result<(), Failure> {
+    match full_path(path).parent().filter(|folder| !folder.is_dir()) {
+        Some(folder) => Err(format!("signing_key: there is no folder {folder:?}").into()),
+        None => Ok(()),
+    }
 }
 
 /// The key that signs dumps; `None` if no file is given, and the default one does not exist.
@@ -103,6 +110,7 @@ fn secret(path: &Path) -> Result<ServerSecret, Failure> {
         format!("signing_key: {}: {error}", full_path(path).display())
     };
     if !path.try_exists().map_err(|error| fault(&error))? {
+        check_folder(path)?;
         create(path).map_err(|error| fault(&error))?;
         tracing::info!("signing_key: created {}", path.display());
     }
@@ -292,5 +300,14 @@ mod tests {
         refused("chmod 600");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
         refused("no Ed25519 key");
+    }
+
+    #[test]
+    fn key_in_a_folder_that_is_missing_is_refused_before_the_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nowhere/swarm.key");
+        let checked = check(Some(&path)).unwrap_err().to_string();
+        assert!(checked.contains("there is no folder") && checked.contains("nowhere"), "{checked}");
+        assert_eq!(signer(Some(&path), false).unwrap_err().to_string(), checked);
     }
 }

@@ -142,7 +142,16 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// Runs `swarm admin context`.
-pub(super) fn run(access: &Access, output: Output, verb: ContextVerb) -> Result<(), CommandError> {
+pub(super) fn run(
+    access: &Access,
+    output: Output,
+    dry_run: bool,
+    verb: ContextVerb,
+) -> Result<(), CommandError> {
+    if dry_run && !matches!(verb, ContextVerb::List) {
+        let text = "contexts are files of this machine, for which there is no dry run: nothing was changed";
+        return Err(CommandError::Usage(text.to_owned()));
+    }
     let mut contexts = Contexts::read()?;
     match verb {
         ContextVerb::Add { name } => {

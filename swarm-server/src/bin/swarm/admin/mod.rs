@@ -30,7 +30,7 @@ use crate::failure::CommandError;
 pub(crate) fn run(options: AdminOptions) -> Result<(), CommandError> {
     let output = Output { json: options.json };
     if let AdminVerb::Other(Verb::Context { verb }) = options.verb {
-        return context::run(&options.access, output, verb);
+        return context::run(&options.access, output, options.dry_run, verb);
     }
     let (client, token) = context::resolve(&options.access)?;
     let (dry_run, yes, command) = (options.dry_run, options.yes, options.access.command());
@@ -77,7 +77,13 @@ fn run_verb(operator: &Operator, verb: Verb) -> Result<(), CommandError> {
                 .filter_map(|(name, value)| Some(format!("&{name}={}", path_segment(&value?))));
             let path = format!("{API}/acts?limit={limit}{}", filters.collect::<String>());
             let columns = ["at", "by", "act", "target", "note"];
-            operator.output.rows(&operator.get(&path)?, "acts", &columns)
+            let answer = operator.get(&path)?;
+            operator.output.rows(&answer, "acts", &columns)?;
+            let next = cell(&answer, "nextBefore");
+            if !next.is_empty() {
+                note(&format!("there may be older ones: --before {next}"));
+            }
+            Ok(())
         }
         Verb::Outbox { verb: OutboxVerb::List } => {
             let messages = operator.pages(&format!("{API}/outbox"), "messages")?;
@@ -118,9 +124,13 @@ fn ranking(operator: &Operator, query: &[(&str, Option<String>)]) -> Result<(), 
         };
         let (crowd, neutral) = (loss(&mut fields, "crowd"), loss(&mut fields, "neutral"));
         let (sessions, min) = (cell(answer, "sessions"), cell(answer, "min"));
+        // Without a scored session there is no loss.
+        let losses = match crowd.is_empty() || neutral.is_empty() {
+            true => String::new(),
+            false => format!(" loss of the crowd {crowd}, of always neutral {neutral};"),
+        };
         note(&format!(
-            "{sessions} sessions; loss of the crowd {crowd}, of always neutral {neutral}; without a place: fewer than \
-             {min} sessions, too few to say"
+            "{sessions} sessions;{losses} without a place: fewer than {min} sessions, too few to say"
         ));
         Ok(())
     })

@@ -10,8 +10,8 @@ pub(crate) use output::{
     Output, cell, confirm, note, print_json, printable_line, read_input, shown, state_word, text_of,
 };
 pub(crate) use private_files::{
-    check_name, configuration_folder, create_private, read_private, read_private_json,
-    read_private_object, replace_private,
+    check_name, configuration_folder, create_in_folder, create_private, read_private,
+    read_private_json, read_private_object, replace_private,
 };
 pub(crate) use progress::Progress;
 pub(crate) use shell::{flag, shell_word};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use swarm_core::json::{Json, Object};
 
-use crate::failure::CommandError;
+use crate::failure::{CommandError, full_path};
 use crate::secrets::read_secret;
 
 /// `$XDG_CONFIG_HOME/swarm`, else `~/.config/swarm`.
@@ -69,18 +69,32 @@ fn in_file(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
     CommandError::Refused(format!("{}: {error}", path.display()))
 }
 
-/// Creates a file that must not exist yet.
+/// Creates a file that must not exist yet, in an existing folder.
+///
+/// # Errors
+/// [`CommandError::Refused`] when it exists or cannot be created.
+pub(crate) fn create_in_folder(path: &Path) -> Result<File, CommandError> {
+    create_new(path).map_err(|error| not_created(path, &error))
+}
+
+/// The same, with its folder, if that is missing.
 ///
 /// # Errors
 /// [`CommandError::Refused`] when it exists or cannot be created.
 pub(crate) fn create_private(path: &Path) -> Result<File, CommandError> {
-    create(path).map_err(|error| {
-        let reason = match error.kind() {
-            ErrorKind::AlreadyExists => "there is one already, and it stays".to_owned(),
-            _ => error.to_string(),
-        };
-        CommandError::Refused(format!("{}: {reason}", path.display()))
-    })
+    create(path).map_err(|error| not_created(path, &error))
+}
+
+fn not_created(path: &Path, error: &io::Error) -> CommandError {
+    let reason = match error.kind() {
+        ErrorKind::AlreadyExists => "there is one already, and it stays".to_owned(),
+        ErrorKind::NotFound => match full_path(path).parent() {
+            Some(folder) => format!("there is no folder {folder:?}"),
+            None => error.to_string(),
+        },
+        _ => error.to_string(),
+    };
+    CommandError::Refused(format!("{}: {reason}", path.display()))
 }
 
 /// Writes a file whole, replacing one that exists.
@@ -105,5 +119,9 @@ fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
+    create_new(path)
+}
+
+fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }

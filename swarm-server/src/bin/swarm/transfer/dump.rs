@@ -14,7 +14,7 @@ use super::opened::{to_dump, usage};
 use super::read_ahead::ReadAhead;
 use super::signatures::NO_KEY;
 use super::{PROGRAM, count_record, entries_progress, no_such_tenant, store_failed};
-use crate::command::{create_private, note};
+use crate::command::{create_in_folder, note};
 use crate::failure::CommandError;
 
 /// Writes the dump.
@@ -33,7 +33,7 @@ pub(crate) async fn run(options: DumpOptions) -> Result<(), CommandError> {
     let key = options.key.resolve(config.signing_key.as_deref())?;
     let store = to_dump(&config.store).await?;
     let (mut output, file) = match options.out {
-        Some(path) => (Output::File(BufWriter::new(create_private(&path)?)), Some(path)),
+        Some(path) => (Output::File(BufWriter::new(create_in_folder(&path)?)), Some(path)),
         None => (Output::Standard(BufWriter::new(io::stdout())), None),
     };
     let written = write(&store, options.tenant.as_ref(), key.as_ref(), &mut output).await;

@@ -26,6 +26,7 @@ impl OpenedTarget {
     pub(super) async fn open(address: &str) -> Result<Self, CommandError> {
         store::check(address).and_then(|()| store::outlives(address)).map_err(usage)?;
         let new_file = store::new_file(address);
+        new_file.as_deref().map(store::may_be_made).transpose().map_err(usage)?;
         Ok(Self { store: store::open(address).await.map_err(unreached)?.store, new_file })
     }
 

@@ -36,10 +36,13 @@ pub(crate) async fn run(options: RestoreOptions) -> Result<(), CommandError> {
         return Ok(());
     }
     let opened = OpenedTarget::open(&config.store).await?;
+    // The totals are those of the whole dump, which is checked.
+    let only = options.tenant.as_ref().map(|only| format!("{only} alone, of a dump of "));
+    let only = only.unwrap_or_default();
     let restored = restore(&opened, options.tenant, signer, &mut input).await;
     match restored {
         Ok(totals) => {
-            note(&format!("restored {}", described(&totals)));
+            note(&format!("restored {only}{}", described(&totals)));
             Ok(())
         }
         Err(error) => {
