@@ -165,7 +165,10 @@ pub(crate) fn names(config: &Config) -> String {
             Host::Tcp(address) if address.contains(':') => format!("[{address}]:{port}"),
             Host::Tcp(name) => format!("{name}:{port}"),
             #[cfg(unix)]
-            Host::Unix(folder) => format!("{}:{port}", folder.display()),
+            // A socket without a file is written with an `@`.
+            Host::Unix(folder) => {
+                format!("{}:{port}", folder.display().to_string().replace('\0', "@"))
+            }
         }
     };
     config.get_hosts().iter().enumerate().map(named).collect::<Vec<_>>().join(", ")

@@ -19,7 +19,7 @@ use crate::options::Options;
 use crate::settings::{Server, Settings};
 
 #[cfg(feature = "tls")]
-type Tls = tokio_postgres_rustls::MakeRustlsConnect;
+type Tls = crate::tls_stream::MakeEncrypted;
 #[cfg(not(feature = "tls"))]
 type Tls = NoTls;
 

@@ -40,6 +40,8 @@ mod settings;
 mod sql;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "tls")]
+mod tls_stream;
 mod transaction;
 mod transfer;
 mod values;

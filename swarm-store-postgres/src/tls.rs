@@ -11,13 +11,13 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::failure::{Failure, Outcome};
 use crate::settings::{Tls, Verify};
+use crate::tls_stream::MakeEncrypted;
 
 /// A connector that verifies what the settings say.
-pub(crate) fn connector(tls: &Tls) -> Outcome<MakeRustlsConnect> {
+pub(crate) fn connector(tls: &Tls) -> Outcome<MakeEncrypted> {
     let provider = provider()?;
     let verifier = Verifier {
         verify: tls.verify,
@@ -30,7 +30,7 @@ pub(crate) fn connector(tls: &Tls) -> Outcome<MakeRustlsConnect> {
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
+    Ok(MakeEncrypted(Arc::new(config)))
 }
 
 /// The provider that the program has installed, else ring, if it is built in. None is installed here: another store or
@@ -59,7 +59,10 @@ fn authorities(
     match tls.root_certificate.as_deref() {
         Some(file) if file != Path::new("system") => {
             let unreadable = |error: &dyn std::fmt::Display| {
-                Failure::misconfigured(format!("sslrootcert cannot be read: {error}"))
+                Failure::misconfigured(format!(
+                    "sslrootcert, {}, cannot be read: {error}",
+                    file.display()
+                ))
             };
             let pem = std::fs::read(file).map_err(|error| unreadable(&error))?;
             // Some editors write a byte order mark before the text.

@@ -20,7 +20,7 @@ use servers::Places;
 pub(crate) use servers::Server;
 
 /// The environment variables that stand in for a parameter that the address does not have.
-const VARIABLES: [(&str, &str); 12] = [
+const VARIABLES: [(&str, &str); 22] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
@@ -33,7 +33,21 @@ const VARIABLES: [(&str, &str); 12] = [
     ("PGSSLMODE", "sslmode"),
     ("PGSSLROOTCERT", "sslrootcert"),
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
+    ("PGCHANNELBINDING", "channel_binding"),
+    ("PGGSSENCMODE", "gssencmode"),
+    ("PGREQUIREAUTH", "require_auth"),
+    ("PGREQUIREPEER", "requirepeer"),
+    ("PGSSLCERT", "sslcert"),
+    ("PGSSLCRL", "sslcrl"),
+    ("PGSSLCRLDIR", "sslcrldir"),
+    ("PGSSLKEY", "sslkey"),
+    ("PGSSLMAXPROTOCOLVERSION", "ssl_max_protocol_version"),
+    ("PGSSLMINPROTOCOLVERSION", "ssl_min_protocol_version"),
 ];
+
+/// The parameters of libpq that are not supported here. Most of them say to whom a connection must not be made.
+const UNSUPPORTED: [&str; 7] =
+    ["require_auth", "requirepeer", "sslcert", "sslcrl", "sslcrldir", "sslkey", "sslpassword"];
 
 /// An address, parsed. The configuration of its servers may hold a password.
 #[derive(Clone)]
@@ -112,6 +126,28 @@ struct Parsed {
 impl Parsed {
     fn set(&mut self, name: &str, value: &str) -> Outcome<()> {
         match name {
+            // As libpq: an empty one is as good as none.
+            "user"
+            | "password"
+            | "dbname"
+            | "sslmode"
+            | "sslrootcert"
+            | "sslcertmode"
+            | "sslnegotiation"
+            | "sslsni"
+            | "ssl_min_protocol_version"
+            | "ssl_max_protocol_version"
+            | "channel_binding"
+            | "passfile"
+                if value.is_empty() => {}
+            name if UNSUPPORTED.contains(&name) => {
+                if !value.is_empty() {
+                    return Err(Failure::misconfigured(format!(
+                        "{name} is not supported, and Swarm does not connect without what it asks for: remove it from \
+                         the address, the service or the environment"
+                    )));
+                }
+            }
             "strict" => {
                 self.options.strict =
                     value.parse().map_err(|_| Failure::invalid(name, "true or false"))?;
@@ -144,12 +180,18 @@ impl Parsed {
                 return Err(Failure::invalid(name, "disable or prefer: Swarm has no GSSAPI"));
             }
             // What TLS does here anyway.
-            "sslsni" if matches!(value, "" | "1") => {}
+            "sslsni" if value == "1" => {}
             "sslsni" => return Err(Failure::invalid(name, "1")),
-            "ssl_min_protocol_version" if matches!(value, "" | "TLSv1" | "TLSv1.1" | "TLSv1.2") => {
-            }
+            "ssl_min_protocol_version" if matches!(value, "TLSv1" | "TLSv1.1" | "TLSv1.2") => {}
             "ssl_min_protocol_version" => {
                 return Err(Failure::invalid(name, "at most TLSv1.2"));
+            }
+            "ssl_max_protocol_version" if value == "TLSv1.3" => {}
+            "ssl_max_protocol_version" => return Err(Failure::invalid(name, "TLSv1.3")),
+            "sslcertmode" if matches!(value, "disable" | "allow") => {}
+            "sslcertmode" => {
+                let modes = "disable or allow: Swarm has no client certificates";
+                return Err(Failure::invalid(name, modes));
             }
             // They are for GSSAPI, or for what TLS has no more.
             "krbsrvname" | "gsslib" | "gssdelegation" | "sslcompression" => {}
@@ -164,8 +206,6 @@ impl Parsed {
             "fallback_application_name" => self.fallback_name = Some(value.to_owned()),
             // The client library has another name for it.
             "keepalives_count" => self.pass("keepalives_retries", value),
-            // An empty one is as good as none.
-            "user" | "password" | "dbname" if value.is_empty() => {}
             _ => self.pass(name, value),
         }
         Ok(())
@@ -181,6 +221,9 @@ impl Parsed {
         };
         let passed: Vec<_> = self.passed.iter().map(encoded).collect();
         let mut config = config(&format!("postgres://?{}", passed.join("&")))?;
+        let home = |file| Some(PathBuf::from(variable("HOME")?).join(file));
+        let own = || home(".postgresql/root.crt").filter(|file| file.exists());
+        let root_certificate = self.root_certificate.or_else(own);
         let (mode, verify) = match self.ssl_mode.as_deref().unwrap_or("prefer") {
             "disable" => (SslMode::Disable, Verify::Nothing),
             "allow" | "prefer" => (SslMode::Prefer, Verify::Nothing),
@@ -189,7 +232,7 @@ impl Parsed {
                 return Err(Failure::invalid("sslmode", modes));
             }
             // As libpq: with a root certificate it is verify-ca.
-            "require" if self.root_certificate.is_some() => (SslMode::Require, Verify::Authority),
+            "require" if root_certificate.is_some() => (SslMode::Require, Verify::Authority),
             "require" => (SslMode::Require, Verify::Nothing),
             "verify-ca" => (SslMode::Require, Verify::Authority),
             "verify-full" => (SslMode::Require, Verify::AuthorityAndName),
@@ -205,16 +248,15 @@ impl Parsed {
         config.tcp_user_timeout(self.options.statement_timeout);
         let mut servers = self.places.servers(&config)?;
         let mut left_out = None;
-        if config.get_password().is_none() {
-            let home = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
-            if let Some(file) = self.passfile.or_else(home) {
-                left_out = passfile::apply(&file, &mut servers)?;
-            }
+        if config.get_password().is_none()
+            && let Some(file) = self.passfile.or_else(|| home(".pgpass"))
+        {
+            left_out = passfile::apply(&file, &mut servers)?;
         }
         Ok(Settings {
             config,
             servers,
-            tls: Tls { verify, root_certificate: self.root_certificate },
+            tls: Tls { verify, root_certificate },
             options: self.options,
             left_out,
         })
@@ -256,7 +298,8 @@ mod tests {
     #[test]
     fn parameters_of_libpq_that_change_nothing_are_accepted() {
         let url = "postgres://db/desk?gssencmode=disable&client_encoding=UTF8&krbsrvname=postgres\
-                   &sslcompression=0&fallback_application_name=desk";
+                   &sslcompression=0&fallback_application_name=desk&require_auth=&sslcertmode=allow\
+                   &sslnegotiation=postgres&ssl_max_protocol_version=TLSv1.3&sslmode=&sslrootcert=&channel_binding=";
         let read = parse(url, &[]).unwrap();
         assert_eq!(read.config.get_application_name(), Some("desk"));
         let named = format!("{url}&application_name=x");
@@ -310,6 +353,7 @@ mod tests {
             ("postgres:///desk?host=/run/pg", &[][..], &["/run/pg:5432"][..]),
             ("postgresql://%2Frun%2Fpg/desk", &[], &["/run/pg:5432"]),
             ("postgres://%2Frun%2Fpg:6432/desk", &[], &["/run/pg:6432"]),
+            ("postgres://u@%40desk:6432/desk", &[], &["@desk:6432"]),
             (
                 "postgres:///desk?host=/run/a,b,/run/c&port=1,,3",
                 &[],
@@ -331,11 +375,62 @@ mod tests {
     }
 
     #[test]
+    fn parameters_that_protect_are_honoured_or_refused() {
+        let read = parse("postgres://db/desk", &[("PGCHANNELBINDING", "require")]).unwrap();
+        let required = tokio_postgres::config::ChannelBinding::Require;
+        assert_eq!(read.config.get_channel_binding(), required);
+        for (parameter, variable, value) in [
+            ("require_auth", "PGREQUIREAUTH", "scram-sha-256"),
+            ("requirepeer", "PGREQUIREPEER", "postgres"),
+            ("sslcert", "PGSSLCERT", "/a.crt"),
+            ("sslcrl", "PGSSLCRL", "/a.crl"),
+            ("sslcrldir", "PGSSLCRLDIR", "/crl"),
+            ("sslkey", "PGSSLKEY", "/a.key"),
+            ("gssencmode", "PGGSSENCMODE", "require"),
+            ("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION", "TLSv1.2"),
+            ("ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION", "TLSv1.3"),
+        ] {
+            let given = parse(&format!("postgres://db/desk?{parameter}={value}"), &[]);
+            for read in [given, parse("postgres://db/desk", &[(variable, value)])] {
+                let why = read.err().map(|failure| failure.to_string()).unwrap_or_default();
+                assert!(why.starts_with(&format!("{parameter} ")), "{parameter}: {why}");
+            }
+            parse("postgres://db/desk", &[(variable, "")]).unwrap();
+        }
+    }
+
+    #[test]
+    fn root_certificate_of_the_user_is_found() {
+        let home = tempfile::tempdir().unwrap();
+        let environment = [("HOME", home.path().to_str().unwrap())];
+        let tls = |mode: &str| {
+            parse(&format!("postgres://db/desk?sslmode={mode}"), &environment).unwrap().tls
+        };
+        let without = Tls { verify: Verify::Nothing, root_certificate: None };
+        assert_eq!(tls("require"), without);
+        let folder = home.path().join(".postgresql");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("root.crt"), "").unwrap();
+        let root_certificate = Some(folder.join("root.crt"));
+        for (mode, verify) in [
+            ("prefer", Verify::Nothing),
+            ("require", Verify::Authority),
+            ("verify-ca", Verify::Authority),
+            ("verify-full", Verify::AuthorityAndName),
+        ] {
+            let expected = Tls { verify, root_certificate: root_certificate.clone() };
+            assert_eq!(tls(mode), expected, "{mode}");
+        }
+        let given = parse("postgres://db?sslmode=require&sslrootcert=/ca.pem", &environment);
+        assert_eq!(given.unwrap().tls.root_certificate, Some(PathBuf::from("/ca.pem")));
+    }
+
+    #[test]
     fn sockets_have_no_tls_whatever_sslmode_says() {
-        let url = "postgres:///desk?host=/run/pg,db&sslmode=verify-full";
+        let url = "postgres:///desk?host=/run/pg,db,@desk&sslmode=verify-full";
         let read = parse(url, &[]).unwrap();
         let modes: Vec<_> = read.servers.iter().map(|it| it.config.get_ssl_mode()).collect();
-        assert_eq!(modes, [SslMode::Disable, SslMode::Require]);
+        assert_eq!(modes, [SslMode::Disable, SslMode::Require, SslMode::Disable]);
         // With an address it is no socket.
         let read = parse("postgres:///desk?host=/run/pg&hostaddr=127.0.0.1", &[]).unwrap();
         assert_eq!(read.servers[0].config.get_ssl_mode(), SslMode::Prefer);

@@ -79,9 +79,15 @@ fn server(settings: &Config, host: &str, address: &str, port: u16) -> Outcome<Se
         (host, _) => host,
     };
     // With an address, the host is the name in the certificate alone: TLS needs one.
-    config.host(if host.starts_with('/') && !address.is_empty() { address } else { shown });
+    let is_socket = host.starts_with(['/', '@']);
+    match host.strip_prefix('@') {
+        // A socket without a file, whose name begins with a NUL (Linux).
+        #[cfg(unix)]
+        Some(name) if address.is_empty() => config.host_path(format!("\0{name}")),
+        _ => config.host(if is_socket && !address.is_empty() { address } else { shown }),
+    };
     let mut names = vec![shown.to_owned()];
-    if address.is_empty() && cfg!(unix) && host.starts_with('/') {
+    if address.is_empty() && cfg!(unix) && is_socket {
         // No TLS over a socket, whatever `sslmode` says.
         config.ssl_mode(SslMode::Disable);
         if SOCKET_FOLDERS.iter().any(|folder| Path::new(folder) == Path::new(host)) {

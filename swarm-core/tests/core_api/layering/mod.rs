@@ -23,7 +23,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     (
         "swarm-store-postgres/src",
         &[
-            "failure script sql",
+            "failure script sql tls_stream",
             "connect schema values",
             "commits options reads",
             "settings",

@@ -196,6 +196,14 @@ async fn sockets_are_connected_to_without_tls() {
 }
 
 #[tokio::test]
+async fn socket_without_a_file_is_connected_to() {
+    let name = format!("swarm-{}", std::process::id());
+    let server = Server::start(&[&format!("unix_socket_directories=@{name}")]);
+    let port = server.port;
+    can_convene(&format!("postgres://postgres@%40{name}:{port}/postgres?schema=desk")).await;
+}
+
+#[tokio::test]
 async fn commits_are_made_under_any_default_isolation_level() {
     for level in ["serializable", "repeatable%20read", "read%20uncommitted"] {
         let url = SERVER.url();
@@ -353,6 +361,16 @@ async fn certificate_is_verified_as_sslmode_says() {
     let by_address = server.url();
     let by_name = by_address.replace("127.0.0.1", "localhost");
     can_convene(&format!("{by_address}&sslmode=require")).await;
+    // The certificate is part of what proves the password.
+    server.psql("CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'hunter2'");
+    let rules = into.join("pg_hba.conf");
+    let open = fs::read_to_string(&rules).unwrap();
+    fs::write(&rules, format!("hostssl all guarded all scram-sha-256\n{open}")).unwrap();
+    server.psql("SELECT pg_reload_conf()");
+    let guarded = by_address.replace("postgres@", "guarded:hunter2@");
+    can_convene(&format!("{guarded}&sslmode=require&channel_binding=require")).await;
+    let (_, why) = refused(&format!("{guarded}&sslmode=disable&channel_binding=require")).await;
+    assert!(!why.contains("hunter2"), "{why}");
     can_convene(&format!("{by_name}&sslmode=verify-full&sslrootcert={certificate}")).await;
     can_convene(&format!("{by_address}&sslmode=verify-ca&sslrootcert={certificate}")).await;
     // TLS needs a name, which an address alone has not.
