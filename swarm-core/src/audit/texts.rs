@@ -70,10 +70,12 @@ pub fn verify_texts(texts: &[&[u8]], known: &Known<'_>) -> Result<Lines, Unverif
     }
     let findings = match (known.request, texts) {
         (None, [text]) => return verify_alone(text, known),
-        (None, [proof, take] | [take, proof]) if is_proof(proof) => with_proof(take, proof, known)?,
+        (None, [proof, take] | [take, proof]) if is_proof(without_mark(proof)) => {
+            with_proof(take, proof, known)?
+        }
         (None, [take, proof]) => with_proof(take, proof, known)?,
         (Some(request), [receipt]) => of_receipt(receipt, request, None, known)?,
-        (Some(request), [body, receipt] | [receipt, body]) if is_receipt(receipt) => {
+        (Some(request), [body, receipt] | [receipt, body]) if is_receipt(without_mark(receipt)) => {
             of_receipt(receipt, request, Some(body), known)?
         }
         (Some(request), [receipt, body]) => of_receipt(receipt, request, Some(body), known)?,
@@ -119,6 +121,7 @@ impl<'a> VerifiableRecord<'a> {
     /// # Errors
     /// [`Unverifiable`] if the text is none.
     pub fn read(text: &'a [u8]) -> Result<Self, Unverifiable> {
+        let text = without_mark(text);
         if is_receipt(text) {
             return Err("a receipt is verified with --request 'POST /api/swarm/submit'".into());
         }
@@ -157,6 +160,7 @@ fn check_whole(record: &Object) -> Result<(), Unverifiable> {
 }
 
 fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Finding>, Unverifiable> {
+    let (take, proof) = (without_mark(take), without_mark(proof));
     let take = bounded(take)?.to_object();
     check_whole(&take)?;
     let proof = TlogProof::parse(std::str::from_utf8(proof).map_err(|_| "it is no text")?)?;
@@ -179,7 +183,7 @@ fn of_receipt(
     body: Option<&[u8]>,
     known: &Known<'_>,
 ) -> Result<Vec<Finding>, Unverifiable> {
-    let answer = ReceivedAnswer::parse(receipt)?;
+    let answer = ReceivedAnswer::parse(without_mark(receipt))?;
     let request = SentRequest::parse(request, body.map(<[u8]>::to_vec))?;
     Ok(audit_receipt(&answer, &request, &log_key(known)?.ok_or(NO_KEY)?))
 }
@@ -191,6 +195,12 @@ fn log_key(known: &Known<'_>) -> Result<Option<LogKey>, Invalid> {
     let given = known.key.map(|key| (key, KeySource::Given));
     let served = known.served_key.map(|key| (key, KeySource::Served));
     given.or(served).map(|(key, source)| LogKey::parse(key, source)).transpose()
+}
+
+/// The text without the byte order mark that some editors write before it. The body of a request keeps its bytes: they were
+/// sent.
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
 fn is_receipt(text: &[u8]) -> bool {
@@ -210,6 +220,31 @@ fn bounded(text: &[u8]) -> Result<RawJson<'_>, NotJson> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Where a text is read as without the mark, the error is that of its content.
+    #[test]
+    fn byte_order_mark_is_no_part_of_a_text() {
+        const MARK: &str = "\u{feff}";
+        let take = br#"{"id":1,"memberId":"m_1","sessionId":7,"revision":1}"#;
+        let key = Some("no key");
+        let request = Some("POST /api/swarm/submit");
+        let [proof, receipt] = ["c2sp.org/tlog-proof@v1\nindex 0", "HTTP/1.1 200\r\n\r\n"];
+        for (texts, known) in [
+            (vec![take.to_vec(), proof.into()], Known { key, ..Known::default() }),
+            (vec![proof.into(), take.to_vec()], Known { key, ..Known::default() }),
+            (vec![take.to_vec()], Known::default()),
+            (vec![receipt.into()], Known { key, request, ..Known::default() }),
+            (vec![receipt.into(), b"{}".to_vec()], Known { key, request, ..Known::default() }),
+        ] {
+            let said = |texts: &[Vec<u8>]| {
+                let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
+                verify_texts(&texts, &known).map(|lines| lines.iter().count())
+            };
+            let marked: Vec<_> =
+                texts.iter().map(|text| [MARK.as_bytes(), text].concat()).collect();
+            assert_eq!(said(&marked), said(&texts), "{texts:?}");
+        }
+    }
 
     #[test]
     fn sealed_take_cannot_be_verified_alone_or_with_its_proof() {

@@ -137,7 +137,12 @@ impl SignedNote {
     /// # Errors
     /// [`Invalid`] when it is none.
     pub fn parse(note: &str) -> Result<Self, Invalid> {
-        let invalid = || Invalid::new("note", "must be a C2SP signed note");
+        let invalid = || match note.contains('\r') {
+            true => {
+                Invalid::new("note", "must be a C2SP signed note, whose lines end with LF alone")
+            }
+            false => Invalid::new("note", "must be a C2SP signed note"),
+        };
         let is_plain = !note.contains(|letter: char| letter.is_control() && letter != '\n');
         let (text, lines) = note.rsplit_once("\n\n").filter(|_| is_plain).ok_or_else(invalid)?;
         let lines = lines.strip_suffix('\n').ok_or_else(invalid)?;

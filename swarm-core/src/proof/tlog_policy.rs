@@ -43,7 +43,7 @@ impl TlogPolicy {
     /// [`Invalid`] when it is none; the text names the line.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let mut policy = Unfinished::default();
-        for (number, line) in (1..).zip(text.split('\n')) {
+        for (number, line) in (1..).zip(text.lines()) {
             if let Err(why) = policy.read(line) {
                 return Err(Invalid::new("policy", format!("line {number}: {why}")));
             }
@@ -250,6 +250,8 @@ mod tests {
             assert_eq!(found.by.len(), cosigned.len());
             assert!(found.forged.is_empty());
         }
+        // Lines may end as those of Windows do.
+        assert_eq!(TlogPolicy::parse(&self::policy().replace('\n', "\r\n")), Ok(policy));
         let none = TlogPolicy::parse("quorum none").unwrap();
         assert!(none.cosigned(&note(&[])).is_met);
     }
@@ -287,7 +289,7 @@ mod tests {
             (format!("{witness}group G any X4 X4\nquorum G"), "a member of a group already"),
             (format!("{witness}group G any X4\ngroup H any X4\nquorum G"), "already"),
             ("quorum G\n".to_owned(), "line 1: G is not defined above"),
-            ("quorum none\r\n".to_owned(), "control character"),
+            ("quorum\r none\n".to_owned(), "control character"),
         ] {
             let error = TlogPolicy::parse(&bad).unwrap_err().to_string();
             assert!(error.contains(why), "{why}: {error}");

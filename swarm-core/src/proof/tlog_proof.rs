@@ -29,7 +29,12 @@ impl TlogProof {
     /// # Errors
     /// [`Invalid`] when it is none.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let invalid = || Invalid::new("proof", "must be a C2SP tlog-proof");
+        let invalid = || match text.contains('\r') {
+            true => {
+                Invalid::new("proof", "must be a C2SP tlog-proof, whose lines end with LF alone")
+            }
+            false => Invalid::new("proof", "must be a C2SP tlog-proof"),
+        };
         let rest = text.strip_prefix(FIRST_LINE).ok_or_else(invalid)?;
         let (lines, note) = rest.split_once("\n\n").ok_or_else(invalid)?;
         let mut lines = lines.split('\n').peekable();

@@ -69,6 +69,13 @@ fn feed_has_the_checkpoint_of_what_is_published() {
     let arguments = ["verify", file.to_str().unwrap(), &latest, &url, "--key", key];
     let output = crate::program::swarm(&arguments, &[]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
+    // So is one that an editor has written, with a byte order mark. Other line ends are no other log.
+    for (mark, ends, status) in [("\u{feff}", "\n", 0), ("", "\r\n", 2)] {
+        let text = note.to_string().replace('\n', ends);
+        fs::write(&file, format!("{mark}{text}")).unwrap();
+        let output = crate::program::swarm(&arguments, &[]).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+    }
 
     let published = publish(next);
     wait_until("the checkpoint has the next session", || covers(published));

@@ -250,7 +250,7 @@ impl Source {
     /// # Errors
     /// If it is not UTF-8.
     fn into_text(self) -> Result<String, Failure> {
-        Ok(String::from_utf8(self.bytes).map_err(|_| "it is no text")?)
+        Ok(decoded(self.bytes).map_err(|fault| format!("the text {fault}"))?)
     }
 
     /// The take that the URL asks for, if it is one of a take or of its proof.
