@@ -393,6 +393,7 @@ fn numbers_of_programs() -> impl Iterator<Item = Candidate> {
         // Newtonsoft and Jackson, indented; Gson.
         (Order::Given, Style { numbers: POINT, ..laid_out(Layout::WINDOWS_TWO) }),
         (Order::Given, Style { numbers: POINT, ..laid_out(Layout::JACKSON) }),
+        (Order::Given, Style { numbers: POINT, ..laid_out(Layout::WINDOWS_JACKSON) }),
         (Order::Given, Style { numbers: POINT, ..with(Escapes::GSON) }),
         (Order::Sorted, Style { numbers: POINT, ..PYTHON }),
     ];

@@ -1,5 +1,6 @@
 //! Lenient decoding of signatures and keys, and the mistakes in their encoding.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use base64::Engine as _;
@@ -45,6 +46,14 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
         Form::Unpadded => &[Code::SignatureUnpadded],
     };
     codes.extend(written);
+    // Base64 of the hexadecimal text.
+    let bytes = match std::str::from_utf8(&bytes).map(self::bytes) {
+        Ok(Some((Form::Hex, inner))) => {
+            codes.push(Code::SignatureHex);
+            inner
+        }
+        _ => bytes,
+    };
     let (signature, rest) = bytes.split_first_chunk::<64>()?;
     if !rest.is_empty() {
         codes.push(Code::SignatureAttached);
@@ -67,12 +76,16 @@ fn dense(text: &str) -> String {
 /// The public keys that `text` may encode, the likeliest first.
 pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
     let Some(text) = text else { return Vec::new() };
+    let text = &*unwrapped(text);
     if let Some(seed) = seed(text) {
         return of_bytes(&[PKCS8, &seed].concat(), &[], &[]);
     }
     if let Some(inside) = armoured(text) {
         let inner = STANDARD.decode(inside).unwrap_or_default();
         return of_bytes(&inner, &[Code::KeyPem], &[]);
+    }
+    if let Some(key) = of_jwk(text) {
+        return of_bytes(&[SPKI, key.as_slice()].concat(), &[Code::KeyBase64url], &[]);
     }
     let dense = dense(text);
     let Some((form, bytes)) = bytes(&dense) else { return Vec::new() };
@@ -86,6 +99,9 @@ pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
 
 /// The DER prefix of an Ed25519 public key (RFC 8410), before its 32 bytes.
 const SPKI: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
+
+/// What precedes the 32 bytes of a public key in a line of OpenSSH.
+const OPENSSH: &[u8] = b"\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20";
 
 /// The DER prefix of an Ed25519 private key, before its seed.
 const PKCS8: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
@@ -104,11 +120,35 @@ fn of_bytes(bytes: &[u8], written: &[Code], wrapped: &[Code]) -> Vec<Decoded<Pub
         // A seed, followed by its public key.
         64 => [private(&bytes[..32]), None],
         _ => [
-            bytes.strip_prefix(SPKI).and_then(|raw| public(raw, &[written, wrapped])),
+            [SPKI, OPENSSH]
+                .iter()
+                .find_map(|prefix| bytes.strip_prefix(*prefix))
+                .and_then(|raw| public(raw, &[written, wrapped])),
             bytes.strip_prefix(PKCS8).and_then(private),
         ],
     };
     found.into_iter().flatten().collect()
+}
+
+/// The base64 of a line of OpenSSH, and the PEM file in a text of base64; other texts as they are.
+fn unwrapped(text: &str) -> Cow<'_, str> {
+    if let Some(rest) = text.trim_start().strip_prefix("ssh-ed25519 ") {
+        return rest.split_whitespace().next().unwrap_or_default().into();
+    }
+    let file = STANDARD.decode(dense(text)).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    match file.filter(|file| armoured(file).is_some()) {
+        Some(file) => file.into(),
+        None => text.into(),
+    }
+}
+
+/// The bytes of the public key in a JWK.
+fn of_jwk(text: &str) -> Option<Vec<u8>> {
+    let x = match Json::read(text.trim().as_bytes()).ok()? {
+        Json::Object(mut jwk) => jwk.text("x").ok()?,
+        _ => return None,
+    };
+    GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT).decode(x).ok()
 }
 
 /// The seed in a private key as other programs keep it: as OpenSSH, as a JWK, or with its public key behind it as a list of
@@ -168,13 +208,14 @@ fn base58(text: &str) -> Option<[u8; 64]> {
 
 /// What is wrong with a text that encodes no public key.
 pub(super) fn key_fault(text: &str) -> &'static str {
+    let text = &*unwrapped(text);
     let is_private = seed(text).is_some();
     let dense = dense(text);
     let bytes = match armoured(text) {
         Some(inside) => STANDARD.decode(inside).unwrap_or_default(),
         None => bytes(&dense).map(|(_, bytes)| bytes).unwrap_or_default(),
     };
-    if bytes.len() == 32 || bytes.starts_with(SPKI) {
+    if bytes.len() == 32 || bytes.starts_with(SPKI) || bytes.starts_with(OPENSSH) {
         "publicKey: its 32 bytes are no valid point of Ed25519, or a weak one (of small order): no signature can be \
          verified with it"
     } else if is_private || bytes.starts_with(PKCS8) || seed_of_pair(&bytes).is_some() {

@@ -88,6 +88,7 @@ impl Layout {
     pub(super) const SWIFT: Self = Self { colon: " : ", ..Self::TWO };
     pub(super) const PERL: Self = Self { colon: " : ", ..Self::lines("   ") };
     pub(super) const JACKSON: Self = Self { nesting: Nesting::InlineLists, ..Self::SWIFT };
+    pub(super) const WINDOWS_JACKSON: Self = Self { line_break: "\r\n", ..Self::JACKSON };
 
     /// One entry per line, each level indented by this string.
     const fn lines(indent: &'static str) -> Self {

@@ -318,7 +318,23 @@ fn keys_in_other_forms() {
         let d = URL_SAFE_NO_PAD.encode(key.as_bytes());
         format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{x}","d":"{d}"}}"#)
     };
-    let forms: [(&[Code], Form<'_>); 17] = [
+    let line = |key: &SigningKey| {
+        let (name, public) = (b"ssh-ed25519", key.verifying_key());
+        let content = [&length(name)[..], name, &[0, 0, 0, 32], public.as_bytes()].concat();
+        format!("ssh-ed25519 {} ada@example\n", STANDARD.encode(content))
+    };
+    let public_jwk = |key: &SigningKey| {
+        let x = URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes());
+        format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{x}"}}"#)
+    };
+    let forms: [(&[Code], Form<'_>); 21] = [
+        (&[Code::KeyDer], Box::new(line)),
+        (&[Code::KeyBase64url], Box::new(public_jwk)),
+        (&[Code::KeyPem], Box::new(|key| STANDARD.encode(pem("PUBLIC", &der(key))))),
+        (
+            &[Code::KeyPem, Code::KeyIsPrivate],
+            Box::new(|key| STANDARD.encode(pem("PRIVATE", &private(key)))),
+        ),
         (&[Code::KeyHex], Box::new(|key| hex(key.verifying_key().as_bytes()))),
         (
             &[Code::KeyBase64url],
@@ -508,4 +524,15 @@ fn unknown() {
 fn codes_are_unique() {
     let names: HashSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
     assert_eq!(names.len(), Code::ALL.len());
+}
+
+#[test]
+fn signature_in_base64_of_hexadecimal_is_named() {
+    let ran = hundred().run(&application(), |case| {
+        let signature = case.key.sign(case.canonical().as_bytes()).to_bytes();
+        let body = case.signed(&STANDARD.encode(hex(&signature)));
+        prop_assert_eq!(codes(&body, None), [Code::SignatureHex]);
+        Ok(())
+    });
+    ran.unwrap();
 }
