@@ -11,7 +11,7 @@ use ureq::config::ConfigBuilder;
 use ureq::http::request::Builder;
 use ureq::http::{HeaderValue, Request, Response, Uri};
 use ureq::typestate::AgentScope;
-use ureq::{Agent, AsSendBody, Body};
+use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol};
 
 #[cfg(feature = "tls")]
 use crate::authorities::Authorities;
@@ -40,7 +40,7 @@ const RETRY_DELAYS: [Duration; 4] = [
 /// A request takes at most 30 s ([`with_timeout`](Self::with_timeout)). Calls that may be repeated are made up to five times while there is
 /// no answer, with pauses of 0.5, 1, 2 and 4 s ([`without_retries`](Self::without_retries)); all others are made once. A 429 is not
 /// repeated: [`Refused::retry_after`] says when to. The proxy is that of the environment (`ALL_PROXY`, `HTTPS_PROXY` or `HTTP_PROXY`, unless
-/// `NO_PROXY` names the host), and none for this machine.
+/// `NO_PROXY` names the host), and none for this machine. It is one of HTTP: calls fail where the environment names another one.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
@@ -51,7 +51,13 @@ pub struct Client {
     /// For one request.
     timeout: Duration,
     retry_delays: &'static [Duration],
+    /// The variable of the environment that names a proxy that cannot be used.
+    bad_proxy: Option<&'static str>,
 }
+
+/// The variables of the environment that name a proxy, in the order in which `ureq` reads them.
+const PROXY_VARIABLES: [&str; 6] =
+    ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
 type AgentConfig = ConfigBuilder<AgentScope>;
 
@@ -130,14 +136,17 @@ impl Client {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false);
-        if is_local_host(uri.host().unwrap_or_default()) {
+        let is_local = is_local_host(uri.host().unwrap_or_default());
+        if is_local {
             config = config.proxy(None);
         }
+        let variable = |name: &str| std::env::var(name).ok();
+        let bad_proxy = if is_local { None } else { bad_proxy(&uri, variable) };
         let config = configure(config, scheme);
         let base = url.trim_end_matches('/').to_owned();
         let service = address(url).ok_or(InvalidUrl)?;
         let (agent, timeout) = (config.build().into(), REQUEST_TIMEOUT);
-        Ok(Self { agent, base, service, timeout, retry_delays: &RETRY_DELAYS })
+        Ok(Self { agent, base, service, timeout, retry_delays: &RETRY_DELAYS, bad_proxy })
     }
 
     /// Returns a client of the same service whose members know it by another address than the URL. For
@@ -350,6 +359,12 @@ impl Client {
             // The connection would panic.
             return Err(Error::NoProvider);
         }
+        if let Some(variable) = self.bad_proxy {
+            // It would be sent without a proxy.
+            return Err(Invalid::new(variable, "must be the http:// address of a proxy").into());
+        }
+        let uses_proxy =
+            self.agent.config().proxy().is_some_and(|it| !it.is_no_proxy(request.uri()));
         let request = self.agent.configure_request(request).timeout_global(Some(self.timeout));
         let answered = self.agent.run(request.build());
         answered.map_err(|error| {
@@ -357,6 +372,9 @@ impl Client {
                 // A server that speaks TLS answers plain text with an alert.
                 ureq::Error::Protocol(_) if !is_https => {
                     format!("{error}: if the server speaks TLS, its address begins with https://")
+                }
+                error if uses_proxy => {
+                    format!("{error}, through the proxy that the environment names")
                 }
                 error => error.to_string(),
             })
@@ -431,6 +449,21 @@ pub(crate) fn address(url: &str) -> Option<String> {
     let port = uri.port_u16().filter(|port| *port != default);
     let port = port.map_or_else(String::new, |port| format!(":{port}"));
     Some(format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/')))
+}
+
+/// The first variable of the environment that names a proxy, if that one cannot be used and `NO_PROXY` does not name the host.
+/// `ureq` would go on without it.
+fn bad_proxy(uri: &Uri, variable: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let set =
+        |name: &&'static str| Some((*name, variable(name).filter(|value| !value.is_empty())?));
+    let exempt = ["NO_PROXY", "no_proxy"].into_iter().find_map(|name| set(&name));
+    let exempt = exempt.iter().flat_map(|(_, hosts)| hosts.split(','));
+    let any = Proxy::builder(ProxyProtocol::Http).host("proxy.invalid");
+    let any = exempt.fold(any, |any, host| any.no_proxy(host.trim())).build().ok()?;
+    let (name, address) = PROXY_VARIABLES.iter().find_map(set)?;
+    let is_good = Proxy::new(&address)
+        .is_ok_and(|proxy| matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https));
+    (!is_good && !any.is_no_proxy(uri)).then_some(name)
 }
 
 /// Whether a host is this machine, for which proxies of the environment are not used.
@@ -558,6 +591,26 @@ mod tests {
         let client = service("").without_retries().with_timeout(Duration::from_millis(50));
         let Err(Error::NoAnswer(why)) = client.get("/") else { panic!("nobody answers") };
         assert!(why.contains("timeout"), "{why}");
+    }
+
+    #[test]
+    fn proxy_that_cannot_be_used_is_named() {
+        let uri: Uri = "https://acme.example/a".parse().unwrap();
+        let named = |set: &[(&str, &str)]| {
+            bad_proxy(&uri, |name| {
+                set.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        for good in ["http://127.0.0.1:1", "https://proxy.example", "proxy.example:3128", ""] {
+            assert_eq!(named(&[("HTTPS_PROXY", good)]), None, "{good}");
+        }
+        for bad in ["socks5://127.0.0.1:1", "ftp://127.0.0.1", "http://"] {
+            assert_eq!(named(&[("https_proxy", bad)]), Some("https_proxy"), "{bad}");
+            let exempt = [("HTTPS_PROXY", bad), ("NO_PROXY", "other.example, acme.example")];
+            assert_eq!(named(&exempt), None, "{bad}");
+        }
+        let both = [("HTTPS_PROXY", "http://127.0.0.1:1"), ("ALL_PROXY", "socks5://127.0.0.1:1")];
+        assert_eq!(named(&both), Some("ALL_PROXY"));
     }
 
     #[test]

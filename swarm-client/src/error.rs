@@ -28,7 +28,7 @@ pub enum Error {
         /// The origin of the service that was asked.
         expected: String,
     },
-    /// A field to be sent breaks a rule.
+    /// A field to be sent breaks a rule, or a variable of the environment that names a proxy.
     #[error("{0}")]
     Invalid(#[from] Invalid),
     /// The URL is one of `https`, the client is built with `tls` and without `ring`, and the program has installed no cryptography
