@@ -214,7 +214,8 @@ fn certificate_of_the_mail_server_is_checked() {
     wait_until("the mail failed", || {
         let headers = [("x-admin-token", ADMIN)];
         let outbox = untrusting.client.send("GET", "/api/swarm/admin/outbox", &headers, b"");
-        outbox.json()["messages"][0]["lastError"].to_string().contains("UnknownIssuer")
+        let fault = outbox.json()["messages"][0]["lastError"].to_string();
+        fault.contains("UnknownIssuer") && fault.contains("SSL_CERT_FILE")
     });
     let trusting = Program::start(&["serve"], &environment);
     activated(&trusting.client, "zoe@test.example");
@@ -477,4 +478,37 @@ impl Write for Log {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// The address of another scheme than the server speaks is refused, or fails, with what to do.
+#[test]
+fn addresses_and_senders_that_people_write_are_taken_or_explained() {
+    let refused = |url: &str, from: &str| {
+        let said = refusal(&["serve"], &[("SWARM_SMTP_URL", url), ("SWARM_MAIL_FROM", from)]);
+        assert!(!said.contains("zz"), "{said}");
+        said
+    };
+    let said = refused("smtps://ada:p%zz@mail.example", "desk@acme.example");
+    assert!(said.contains("user and password percent-encoded"), "{said}");
+    let said = refused("smtps://mail.example", "a@acme.example, b <c@acme.example>");
+    assert!(said.contains("must be desk@example.org or Desk"), "{said}");
+
+    let mut smtp = SmtpServer::start();
+    let url = format!("smtp://127.0.0.1:{}", smtp.port);
+    let environment = [
+        ("SWARM_ADMIN_TOKEN", ADMIN),
+        ("SWARM_SMTP_URL", &url),
+        ("SWARM_MAIL_FROM", "Acme, Inc. <desk@acme.example>"),
+    ];
+    let program = Program::start(&["serve"], &environment);
+    activated(&program.client, "zoe@test.example");
+    let mail = smtp.next();
+    // Base64 of `Acme, Inc.`: so that its comma separates nothing.
+    let head = "\r\nFrom: =?utf-8?b?QWNtZSwgSW5jLg==?= <desk@acme.example>\r\n";
+    assert!(mail["text"].as_str().unwrap().contains(head), "{mail}");
+
+    let program = mailing(&url.replace("smtp:", "smtps:"), &[]);
+    activated(&program.client, "zoe@test.example");
+    let said = fault(&program.client);
+    assert!(said.contains("smtp://") && said.contains("?tls=required"), "{said}");
 }

@@ -10,11 +10,32 @@ use swarm_core::json::Json;
 /// An error that stops the program.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// What names authorities to the stores and to mail.
+pub(crate) const AUTHORITIES: &str =
+    "SSL_CERT_FILE, or sslrootcert of an address of PostgreSQL, names the file of another";
+
 /// The error with its causes. The address of a store, which may contain a password, is never part of
 /// it.
 pub(crate) fn with_causes(what: &str, error: &dyn std::error::Error) -> String {
-    format!("{what}: {}", swarm_core::service::with_causes(error))
+    explained(format!("{what}: {}", swarm_core::service::with_causes(error)), AUTHORITIES)
 }
+
+/// The text of an error; if it is about a certificate that is refused, with what to do. `trusting` says how another authority is
+/// trusted.
+pub(crate) fn explained(text: String, trusting: &str) -> String {
+    if text.contains("UnknownIssuer") {
+        let named = named_authorities();
+        return format!("{text}: no authority that is trusted has signed it; {trusting}{named}");
+    }
+    match text.contains("CaUsedAsEndEntity") {
+        true => format!("{text}: {AUTHORITY}{}", named_authorities()),
+        false => text,
+    }
+}
+
+/// What to do about a server with the certificate of an authority.
+const AUTHORITY: &str = "it is the certificate of an authority, which a server may not use: make one with \
+                         `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`, or sign one with the authority";
 
 /// The path from the root, for errors: a relative one says nothing to a reader who does not know the working directory.
 pub(crate) fn full_path(path: &Path) -> PathBuf {
@@ -67,31 +88,14 @@ impl From<Error> for CommandError {
                 };
                 if refused.status == 401 { Self::Credential(text) } else { Self::Refused(text) }
             }
-            Error::NoAnswer(_) => Self::Unreached(match certificate_hint(&text) {
-                Some(hint) => format!("{text}: {hint}{}", named_authorities()),
-                None => text,
-            }),
+            Error::NoAnswer(_) => {
+                Self::Unreached(explained(text, "--ca-file FILE trusts one more"))
+            }
             Error::Unreadable(_) => Self::Unreached(text),
             Error::Invalid(_) => Self::Usage(text),
             _ => Self::Refused(text),
         }
     }
-}
-
-/// What to do about a certificate that is refused, by the text of rustls.
-fn certificate_hint(text: &str) -> Option<&'static str> {
-    const HINTS: [(&str, &str); 2] = [
-        (
-            "UnknownIssuer",
-            "no authority that is trusted has signed it; --ca-file FILE trusts one more",
-        ),
-        (
-            "CaUsedAsEndEntity",
-            "it is the certificate of an authority, which a server may not use: make one with \
-             `openssl req -x509 -addext basicConstraints=critical,CA:FALSE`, or sign one with the authority",
-        ),
-    ];
-    HINTS.iter().find(|(name, _)| text.contains(name)).map(|(_, hint)| *hint)
 }
 
 /// Says where authorities are taken from in place of those of the system.

@@ -93,7 +93,10 @@ pub(crate) fn read_secret(path: &Path) -> Result<String, Failure> {
     match others(metadata.mode(), metadata.uid()) {
         None => {}
         Some(Others::All) => {
-            return Err(format!("{name}: readable by other users: chmod 600 {name}").into());
+            return Err(format!(
+                "{name}: readable by other users: chmod 600 {name}, or mount it with `mode: 0400` (compose) or `defaultMode: 0440` (Kubernetes)"
+            )
+            .into());
         }
         Some(Others::Group) => {
             let owner = metadata.uid();

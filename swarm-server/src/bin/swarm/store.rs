@@ -216,14 +216,19 @@ fn credentials(store: &str) -> Option<&str> {
     }
 }
 
+/// Whether each percent sign encodes something.
+#[cfg(any(feature = "mail", feature = "postgres", feature = "redis"))]
+pub(crate) fn encodes_percent_signs(credentials: &str) -> bool {
+    credentials.split('%').skip(1).all(|digits| {
+        digits.get(..2).is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    })
+}
+
 /// Whether each percent sign encodes something, and the whole is UTF-8 without characters that an address may not have.
 #[cfg(any(feature = "postgres", feature = "redis"))]
 fn is_encoded(credentials: &str) -> bool {
-    let encodes = |digits: &str| {
-        digits.get(..2).is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    };
     !credentials.contains(['[', ']', ' '])
-        && credentials.split('%').skip(1).all(encodes)
+        && encodes_percent_signs(credentials)
         && percent_decode_str(credentials).decode_utf8().is_ok()
 }
 

@@ -25,7 +25,7 @@ impl TlsFiles {
     pub(crate) fn read((cert, key): (PathBuf, PathBuf)) -> Result<Self, Failure> {
         let (chain, secret) = bytes(&cert, &key)?;
         let certificate = TlsCertificate::from_pem(&chain, &secret)
-            .map_err(|error| described(&cert, &key, &error))?;
+            .map_err(|error| described(&cert, &key, &secret, &error))?;
         let files = Self { cert, key, certificate };
         files.warn_of_expiry();
         Ok(files)
@@ -57,7 +57,7 @@ impl TlsFiles {
     pub(crate) fn reload(&self) {
         let replaced = bytes(&self.cert, &self.key).and_then(|(chain, secret)| {
             let replaced = self.certificate.replace(&chain, &secret);
-            Ok(replaced.map_err(|error| described(&self.cert, &self.key, &error))?)
+            Ok(replaced.map_err(|error| described(&self.cert, &self.key, &secret, &error))?)
         });
         match replaced {
             Ok(()) => {
@@ -69,9 +69,20 @@ impl TlsFiles {
     }
 }
 
-/// The error with the setting and the file that it is about.
-fn described(cert: &Path, key: &Path, error: &TlsError) -> String {
-    let causes = with_causes(error);
+/// The error with the setting and the file that it is about. `secret` is the text of the key, of which the error has nothing.
+fn described(cert: &Path, key: &Path, secret: &[u8], error: &TlsError) -> String {
+    let mut causes = with_causes(error);
+    // `BEGIN ENCRYPTED PRIVATE KEY`, and `Proc-Type: 4,ENCRYPTED` of older files.
+    let is_encrypted = secret.windows(9).any(|word| word == b"ENCRYPTED");
+    match error {
+        TlsError::Key(_) if is_encrypted => {
+            causes.push_str(": it is encrypted; `openssl pkey` writes it without a passphrase");
+        }
+        TlsError::Pair(_) if causes.contains("failed to parse private key") => {
+            causes.push_str(": a key is one of RSA, P-256, P-384 or Ed25519, and not P-521");
+        }
+        _ => {}
+    }
     let [cert, key] = [cert, key].map(full_path);
     let cert = format!("tls_cert (--tls-cert): {}", cert.display());
     let key = format!("tls_key (--tls-key): {}", key.display());

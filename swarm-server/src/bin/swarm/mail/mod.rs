@@ -19,6 +19,7 @@ use swarm_http::TenantConfig;
 use tokio::time::timeout;
 
 use crate::Failure;
+use crate::failure::{AUTHORITIES, explained};
 
 use server::{DeliveryError, MailServer};
 
@@ -56,8 +57,17 @@ pub(crate) fn checked_sender(text: &str) -> Result<String, &'static str> {
 }
 
 fn sender(text: &str) -> Option<Mailbox> {
-    let Mailbox { name, email } = text.parse().ok()?;
+    let Mailbox { name, email } = text.parse().ok().or_else(|| unquoted(text))?;
     Some(Mailbox { name, email: ascii_address(email)? })
+}
+
+/// The sender of a text whose name has characters that belong between quotes, such as the comma of `Acme, Inc. <desk@acme.example>`.
+fn unquoted(text: &str) -> Option<Mailbox> {
+    let (name, address) = text.trim().strip_suffix('>')?.split_once('<')?;
+    // An `@` before it is another address.
+    let is_name = !name.contains(['@', '"', '\\']) && !name.contains(char::is_control);
+    let email = address.trim().parse().ok().filter(|_| is_name)?;
+    Some(Mailbox::new(Some(name.trim().to_owned()), email))
 }
 
 /// The address with the ASCII form of its domain: `zoe@bücher.example` is at `xn--bcher-kva.example`. Only such a domain
@@ -109,8 +119,14 @@ impl Mailer for TenantSmtp {
                 let why = "the mail server takes no address with characters outside ASCII";
                 Attempt::Undeliverable(why.to_owned())
             }
-            Ok(Err(error)) => Attempt::Failed(error.to_string()),
-            Err(_elapsed) => Attempt::Failed("the mail server took too long".to_owned()),
+            Ok(Err(error)) => {
+                let text = self.smtp.server.explained(error.to_string());
+                Attempt::Failed(explained(text, AUTHORITIES))
+            }
+            Err(_elapsed) => {
+                let text = "the mail server took too long".to_owned();
+                Attempt::Failed(self.smtp.server.explained(text))
+            }
         }
     }
 }
@@ -158,7 +174,11 @@ mod tests {
             body: "Welcome.".to_owned(),
         };
         match (TenantSmtp { smtp, from }).send(&mail).await {
-            Attempt::Failed(why) => assert_eq!(why, "the mail server took too long"),
+            // It may wait for TLS.
+            Attempt::Failed(why) => assert_eq!(
+                why,
+                "the mail server took too long; a port with TLS from the start, such as 465, needs smtps://"
+            ),
             other => panic!("{other:?}"),
         }
     }

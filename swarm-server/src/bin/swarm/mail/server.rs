@@ -23,6 +23,8 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 use url::Url;
 
+use crate::store::encodes_percent_signs;
+
 /// Maximum number of bytes of a reply of the mail server, several times what SMTP allows.
 const MAX_REPLY: usize = 64 << 10;
 
@@ -112,6 +114,9 @@ impl MailServer {
         let url = Url::parse(address).map_err(|_| NO_ADDRESS)?;
         let Parameters { starttls, helo, insecure } = Parameters::parse(&url)?;
         let text = |part: &str| {
+            if !encodes_percent_signs(part) {
+                return Err(NO_ADDRESS);
+            }
             let decoded = percent_decode_str(part).decode_utf8().map_err(|_| NO_ADDRESS)?;
             Ok::<_, &'static str>(decoded.into_owned())
         };
@@ -149,6 +154,22 @@ impl MailServer {
         // The letter is accepted, however the session ends.
         let _ = timeout(MAX_QUIT, connection.quit()).await;
         Ok(())
+    }
+
+    /// This error; if the server does not seem to speak as the address says, with the scheme that may be meant.
+    pub(super) fn explained(&self, error: String) -> String {
+        match &self.security {
+            Security::Tls(..) if error.contains("InvalidContentType") => {
+                error
+                    + "; a port that begins without TLS, such as 587, needs smtp://, with ?tls=required"
+            }
+            Security::Tls(..) => error,
+            // It waits for the first bytes of TLS.
+            _ if error.ends_with("took too long") => {
+                error + "; a port with TLS from the start, such as 465, needs smtps://"
+            }
+            _ => error,
+        }
     }
 
     async fn connect(&self, helo: &ClientId) -> Result<AsyncSmtpConnection, DeliveryError> {
