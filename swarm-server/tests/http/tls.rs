@@ -341,3 +341,43 @@ fn certificate_of_an_authority_is_refused_with_what_to_do() {
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("CA:FALSE"), "{said}");
 }
+
+/// Keys that people have, and that cannot be used.
+#[test]
+fn key_that_cannot_be_used_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate(folder.path(), "tls");
+    let make = |arguments: &[&str]| {
+        let made = Command::new("openssl").args(arguments).current_dir(folder.path()).output();
+        assert!(made.unwrap().status.success(), "{arguments:?}");
+    };
+    let curve = "ec_paramgen_curve:P-521";
+    make(&["genpkey", "-algorithm", "EC", "-pkeyopt", curve, "-out", "large.key"]);
+    make(&["pkcs8", "-topk8", "-in", "tls.key", "-passout", "pass:a", "-out", "new.key"]);
+    make(&["ec", "-in", "tls.key", "-aes128", "-passout", "pass:a", "-out", "old.key"]);
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let cert = format!("--tls-cert={}", path("tls.pem"));
+    for (name, why) in [("new.key", "encrypted"), ("old.key", "encrypted"), ("large.key", "P-384")]
+    {
+        let key = format!("--tls-key={}", path(name));
+        let said = refusal(&["serve", "--store=memory", &cert, &key], &[]);
+        assert!(said.contains(&path(name)) && said.contains(why), "{said}");
+    }
+}
+
+/// The command by which the image is found healthy, on a server that speaks TLS.
+#[test]
+fn health_check_of_the_image_speaks_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    make_certificate(folder.path(), "tls");
+    let server = TlsServer::start(folder.path());
+    let text = crate::proxies::deployed("docker/Dockerfile");
+    let (_, rest) = text.split_once("HEALTHCHECK").unwrap();
+    let command = rest.split_once("CMD").unwrap().1.lines().next().unwrap();
+    let command: Vec<String> = serde_json::from_str(command.trim()).unwrap();
+    let (_, port) = server.address.rsplit_once(':').unwrap();
+    let mut check = Command::new(&command[0]);
+    check.args(&command[1..]).env_remove("SWARM_METRICS_LISTEN");
+    let checked = check.env("SWARM_LISTEN", format!("0.0.0.0:{port}")).output().unwrap();
+    assert!(checked.status.success(), "{checked:?}");
+}
