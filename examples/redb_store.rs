@@ -45,6 +45,9 @@ type Key = (&'static str, &'static [u8]);
 type List = &'static [u8];
 type Found = Result<Vec<Value>>;
 
+/// The tables that the backend was opened with.
+type Declared = &'static [&'static Table];
+
 /// Returns a key of a tenant. Keys are ordered as the values that they are made of.
 fn key(kind: &str, names: &[&str], values: &[Value]) -> Vec<u8> {
     let mut key = key_of(&[Value::from(kind)]);
@@ -76,6 +79,7 @@ fn valid<T>(decoded: Option<T>) -> Result<T> {
 /// The records of a tenant, in a transaction of the database that has the table open.
 struct TenantTables<'t, T> {
     tenant: &'t str,
+    declared: Declared,
     data: T,
 }
 
@@ -108,7 +112,7 @@ impl<T: ReadableTable<Key, List>> TenantTables<'_, T> {
 
 impl<T: ReadableTable<Key, List>> Tables for TenantTables<'_, T> {
     fn declared(&self) -> &[&'static Table] {
-        TABLES
+        self.declared
     }
 
     fn row(&self, table: &'static Table, key: &[Value], parts: PartSet) -> Result<Option<Row>> {
@@ -187,20 +191,23 @@ impl TablesMut for TenantTables<'_, redb::Table<'_, Key, List>> {
 pub(crate) struct RedbBackend {
     database: Arc<Database>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    declared: Declared,
     /// Held by the commit that is being made. The others wait for it here, where they block no threads.
     turn: Arc<Mutex<()>>,
 }
 
 impl RedbBackend {
+    /// Opens it with these tables: [`TABLES`], or those of the suite of backends.
     pub(crate) fn new(
         database: Arc<Database>,
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+        declared: Declared,
     ) -> Result<Self> {
         // A table that was never opened to be written cannot be read.
         let transaction = database.begin_write().map_err(failed)?;
         drop(transaction.open_table(DATA).map_err(failed)?);
         transaction.commit().map_err(failed)?;
-        Ok(Self { database, clock: Arc::new(clock), turn: Arc::default() })
+        Ok(Self { database, clock: Arc::new(clock), declared, turn: Arc::default() })
     }
 
     /// Writes when no other transaction does. It is committed if `work` returns true, and undone otherwise.
@@ -246,12 +253,12 @@ impl Backend for RedbBackend {
         op: Operation,
         transaction: Transaction,
     ) -> Result<CommitOutcome> {
-        let (tenant, clock) = (tenant.clone(), Arc::clone(&self.clock));
+        let (tenant, clock, declared) = (tenant.clone(), Arc::clone(&self.clock), self.declared);
         // Before its turn, so that no other commit waits for it.
         let transaction = transaction.with_texts();
         self.write(op, move |database| {
             let data = database.open_table(DATA).map_err(failed)?;
-            let mut tables = TenantTables { tenant: tenant.as_str(), data };
+            let mut tables = TenantTables { tenant: tenant.as_str(), declared, data };
             let outcome = engine::commit(&mut tables, || clock(), &transaction)?;
             let is_committed = matches!(outcome.decision, Decision::Committed(_));
             Ok((outcome, is_committed))
@@ -264,7 +271,7 @@ impl Backend for RedbBackend {
         let snapshot = blocking("snapshot", move || {
             let at = (backend.clock)();
             let transaction = Arc::new(backend.database.begin_read().map_err(failed)?);
-            Ok(Fixed { tenant, transaction, at })
+            Ok(Fixed { tenant, declared: backend.declared, transaction, at })
         });
         Ok(Box::new(snapshot.await?))
     }
@@ -274,7 +281,7 @@ impl Backend for RedbBackend {
     }
 
     async fn tenants(&self) -> Result<Vec<TenantId>> {
-        let database = Arc::clone(&self.database);
+        let (database, declared) = (Arc::clone(&self.database), self.declared);
         blocking("tenants", move || {
             let transaction = database.begin_read().map_err(failed)?;
             let (mut used, mut first) = (Vec::new(), String::new());
@@ -283,7 +290,7 @@ impl Backend for RedbBackend {
                 let mut keys = data.range((&*first, &[][..])..).map_err(failed)?;
                 let Some(found) = keys.next() else { return Ok(used) };
                 let tenant = found.map_err(failed)?.0.value().0.to_owned();
-                if engine::is_used(&TenantTables { tenant: &tenant, data })? {
+                if engine::is_used(&TenantTables { tenant: &tenant, declared, data })? {
                     used.push(valid(TenantId::parse(&*tenant).ok())?);
                 }
                 // The lowest text after this one.
@@ -319,6 +326,7 @@ impl Backend for RedbBackend {
 #[derive(Clone)]
 struct Fixed {
     tenant: TenantId,
+    declared: Declared,
     transaction: Arc<ReadTransaction>,
     at: Timestamp,
 }
@@ -326,10 +334,10 @@ struct Fixed {
 #[async_trait]
 impl Snapshot for Fixed {
     async fn read(&mut self, queries: Vec<Query>) -> Result<Reading> {
-        let Self { tenant, transaction, at } = self.clone();
+        let Self { tenant, declared, transaction, at } = self.clone();
         blocking("read", move || {
             let data = transaction.open_table(DATA).map_err(failed)?;
-            engine::read(&TenantTables { tenant: tenant.as_str(), data }, at, &queries)
+            engine::read(&TenantTables { tenant: tenant.as_str(), declared, data }, at, &queries)
         })
         .await
     }
@@ -350,10 +358,11 @@ impl Load for Loading {
 
     async fn commit(self: Box<Self>) -> Result<Option<TenantId>> {
         let Self { backend, tenants } = *self;
+        let declared = backend.declared;
         let load = move |database: &WriteTransaction| {
             for (tenant, items) in tenants {
                 let data = database.open_table(DATA).map_err(failed)?;
-                let mut tables = TenantTables { tenant: tenant.as_str(), data };
+                let mut tables = TenantTables { tenant: tenant.as_str(), declared, data };
                 if engine::is_used(&tables)? {
                     return Ok((Some(tenant.clone()), false));
                 }
@@ -386,7 +395,7 @@ const TOKEN: &str = "choose-sixteen-or-more";
 async fn main() -> Served {
     let folder = tempfile::tempdir()?;
     let database = Database::create(folder.path().join("swarm.redb"))?;
-    let store = Store::new(RedbBackend::new(Arc::new(database), system_time)?);
+    let store = Store::new(RedbBackend::new(Arc::new(database), system_time, TABLES)?);
     let committees = Committees::new(store.clone(), SystemEntropy);
     let services = Services::from((Swarm::new(store.clone(), SystemEntropy), committees));
     let services = services.with_changes(store);

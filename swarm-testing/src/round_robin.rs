@@ -9,7 +9,8 @@ use swarm_core::store::backend::{
 use swarm_core::store::{Changes, Readiness, Result, async_trait};
 
 /// Several handles of one backend, each opened as by a process of its own. Calls go to the handles in rotation, so no
-/// two consecutive calls of a case share one. The suite then detects a guarantee that holds only within one process.
+/// two consecutive calls of a case share one. They may share what the database allows once in a process, but nothing that the
+/// backend keeps in memory. The suite then detects a guarantee that holds only within one process.
 #[derive(Debug)]
 pub struct RoundRobin<B> {
     handles: Vec<B>,

@@ -9,7 +9,7 @@ use super::tenant::*;
 use super::transfer::loading;
 use crate::assertions::{ensure, fail};
 
-/// Also if an earlier one of the same tenant was announced, and if it appends nothing to the log.
+/// Also if an earlier one of the same tenant was announced, and if it appends nothing to the log; a load and a removal too.
 pub async fn each_commit_is_announced_to_other_processes(processes: Vec<Arc<dyn Backend>>) {
     for committing in &processes {
         catch_up(&processes).await;
@@ -24,21 +24,21 @@ pub async fn each_commit_is_announced_to_other_processes(processes: Vec<Arc<dyn 
         let tenant = Tenant::fresh(committing).await;
         ensure!(loading(&tenant, 1).await.commit().await.unwrap().is_none(), "a load", tenant.id);
         expect_announced(&processes, &tenant, true).await;
+        committing.remove(&tenant.id).await.unwrap();
+        expect_announced(&processes, &tenant, true).await;
     }
 }
 
-/// An own commit that comes after one of another process does not hide it.
-pub async fn commit_is_announced_that_an_own_one_follows(processes: Vec<Arc<dyn Backend>>) {
-    for own in &processes {
-        for committing in processes.iter().filter(|it| !Arc::ptr_eq(it, own)) {
+/// The commit of the other process comes first, then its own, then it asks.
+pub async fn own_commit_hides_none_of_another_process(processes: Vec<Arc<dyn Backend>>) {
+    for other in &processes {
+        for asking in processes.iter().filter(|process| !Arc::ptr_eq(process, other)) {
             catch_up(&processes).await;
-            let tenant = Tenant::fresh(committing).await;
+            let tenant = Tenant::fresh(other).await;
             tenant.write(vec![parcel(1, &[])]).await;
-            let (id, backend) = (tenant.id.clone(), Arc::clone(own));
-            Tenant { id, backend }.write(vec![parcel(2, &[])]).await;
-            let named = changes(own).await.tenants;
-            let is_named = named.as_ref().is_none_or(|named| named.contains(&tenant.id));
-            ensure!(is_named, "the tenant is announced", named);
+            let own = Tenant { backend: Arc::clone(asking), id: tenant.id.clone() };
+            own.write(vec![parcel(2, &[])]).await;
+            expect_announced(&processes, &tenant, true).await;
         }
     }
 }

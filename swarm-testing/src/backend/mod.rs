@@ -44,9 +44,10 @@ mod writes;
 /// Further arguments add further cases:
 ///
 /// - `durability my_backend, my_backend_again`: an `async fn(&Guard)` that closes the backend behind the guard (or kills it) and returns
-///   it opened again.
+///   it opened again. The case has dropped the backend before.
 /// - `clock my_backend, set`: a `fn(&Guard, Timestamp)` that sets the clock of the backend behind the guard.
-/// - `feed my_processes`: in place of a backend, the harness returns a `Vec` of them, as several processes have it open.
+/// - `feed my_processes`: in place of a backend, the harness returns a `Vec` of them, as several processes have it open. They may share
+///   what the database allows once in a process, but nothing that the backend keeps in memory.
 #[macro_export]
 macro_rules! backend_conformance {
     ($harness:path) => {
@@ -91,6 +92,7 @@ macro_rules! backend_cases {
                 times_may_be_before_1970
                 record_with_a_null_is_not_in_the_index
                 long_texts_round_trip
+                long_keys_are_distinct
             }
             checks {
                 version_is_checked
@@ -185,7 +187,7 @@ macro_rules! backend_cases {
             @$then $how
             feed {
                 each_commit_is_announced_to_other_processes
-                commit_is_announced_that_an_own_one_follows
+                own_commit_hides_none_of_another_process
                 commit_aside_is_not_announced
                 feed_has_the_time_of_the_clock
             }

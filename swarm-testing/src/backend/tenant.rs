@@ -204,6 +204,11 @@ pub(super) fn parcel(id: i64, others: &[(usize, Term)]) -> Write {
     Write::Put { table: &PARCELS, columns: columns(int(id), others), body }
 }
 
+/// Puts a parcel without parts.
+pub(super) fn bare_parcel(id: i64) -> Write {
+    Write::Put { table: &PARCELS, columns: columns(int(id), &[]), body: Body::empty() }
+}
+
 /// Puts a depot.
 pub(super) fn depot(name: &str, capacity: i64) -> Write {
     let columns = vec![name.into(), int(capacity)];

@@ -41,7 +41,7 @@ use std::pin::Pin;
 /// `harness` sets up.
 ///
 /// `harness` names an `async fn()` that runs before each case and returns a pair: a guard that is
-/// dropped after the case (a server to stop, or `()`), and the store as a `Store`. The
+/// dropped after the case (a server to stop, or `()`), and the store as a [`Store`](swarm_core::Store). The
 /// tests need `tokio` with the features `macros` and `rt-multi-thread`.
 ///
 /// ```
@@ -57,8 +57,8 @@ use std::pin::Pin;
 ///
 /// For a durable store, a second function adds cases of durability:
 /// `swarm_testing::conformance!(my_store, my_store_again)`. It is an `async fn(&Guard)` that closes
-/// the store behind the guard (or kills it) and returns it opened again. For a store whose clock a
-/// test can set, there is [`clock_conformance!`](crate::clock_conformance!).
+/// the store behind the guard (or kills it) and returns it opened again. The case has dropped the
+/// store before. For a store whose clock a test can set, there is [`clock_conformance!`](crate::clock_conformance!).
 #[macro_export]
 macro_rules! conformance {
     ($harness:path) => {

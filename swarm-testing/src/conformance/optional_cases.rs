@@ -24,7 +24,8 @@ macro_rules! continuity_conformance {
 }
 
 /// Generates a test for each case of change feeds. `harness` is as in [`conformance!`](crate::conformance!), but returns
-/// a `Vec` of the store as several processes have it open.
+/// a `Vec` of the store as several processes have it open. They may share what the database allows once in a process, but nothing
+/// that the backend keeps in memory.
 #[macro_export]
 macro_rules! change_feed_conformance {
     ($harness:path) => {

@@ -16,7 +16,7 @@ use super::{
 /// The records of a tenant in one consistent state. The log and the sequences are the tables [`LOG`] and [`SEQUENCES`], which
 /// every backend has beside the declared ones; one that keeps them otherwise has methods of its own for them.
 pub trait Tables {
-    /// Returns the declared tables, which entries of the log refer to.
+    /// Returns the tables that the backend was opened with, which entries of the log refer to.
     fn declared(&self) -> &[&'static Table];
 
     /// Returns the record with this key.
@@ -108,8 +108,8 @@ pub trait Tables {
 
 fn entry(tables: &[&'static Table], row: Row) -> Result<Entry> {
     let entry = Entry::of_row(row, tables);
-    let fault = "an entry that cannot be read, or refers to a table that is not declared";
-    entry.ok_or_else(|| StoreError::corrupt("log", fault))
+    let text = "an entry is invalid, or refers to a table that is not declared";
+    entry.ok_or_else(|| StoreError::corrupt("log", text))
 }
 
 /// Returns whether the tenant has records other than transient ones, entries of the log, or sequences.

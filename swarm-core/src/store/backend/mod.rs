@@ -19,8 +19,9 @@
 //!   must be able to tell that it was made: by its [`id`](Transaction::id), which is that of the entry with the next number, or by
 //!   its [`repetition`](Transaction::repetition). One that cannot tell returns
 //!   [`StoreErrorKind::Unavailable`](crate::store::StoreErrorKind::Unavailable) and sends nothing again.
-//! - **Values.** The columns of a key or an index are together up to 1,300 bytes, as [`key_of`] writes them; a text may contain U+0000; an integer is any `i64`, a time may be before 1970. Most
-//!   parts are up to 100 KiB; the snapshot of a session with many takes may be hundreds of megabytes.
+//! - **Values.** The columns of a key, or of an index with the primary key, are together up to 1,300 bytes as [`key_of`] writes them; the
+//!   tenant, and what a backend adds, come on top. A text may contain U+0000; an integer is any `i64`, a time may be before 1970.
+//!   Most parts are up to 100 KiB; the snapshot of a session with many takes may be hundreds of megabytes.
 //! - **Blocking.** A method may block its thread for microseconds, not for the disk or the network.
 //! - **Cancellation.** A future may be dropped at any time. A commit that was begun then is made or not, whole.
 //!
@@ -102,9 +103,9 @@ pub trait Backend: Send + Sync + 'static {
     /// As [`read`](Self::read).
     async fn remove(&self, tenant: &TenantId) -> Result<()>;
 
-    /// Returns the time, and which tenants **other** processes may have changed since the last call. The first call need not name any.
-    /// Commits of every [`Kind`] but [`Aside`](Kind::Aside) change a tenant, and so do loads. Commits of this process may be named
-    /// too, at the cost of a needless read.
+    /// Returns the time, and which tenants **other** processes may have changed since the last call: by a removal, a [`Load`], or a
+    /// commit of any kind but [`Kind::Aside`]. The first call may know nothing, and answer `None`. Own commits may be
+    /// among the changes: each costs a needless read.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -122,8 +123,7 @@ pub trait Backend: Send + Sync + 'static {
 pub struct Changes {
     /// The time by the store's clock. If its tenants have different clocks, by one of them.
     pub now: Timestamp,
-    /// The tenants with commits, and possibly others. `None` means that any tenant may have
-    /// changed.
+    /// The tenants that [`Backend::changes`] has to name, and possibly others. `None` means that any tenant may have changed.
     pub tenants: Option<Vec<TenantId>>,
 }
 

@@ -137,7 +137,8 @@ pub enum ColumnKind {
     Integer,
     /// A point in time, as a [`Value::Integer`](super::Value::Integer): milliseconds since 1970, negative before.
     Time,
-    /// UTF-8 text, which may contain U+0000. It is ordered by its bytes. It may have any length unless a key or an index has it.
+    /// UTF-8 text of any length, unless a key or an index has it (see the [module](super)). It may contain U+0000, and is ordered by its
+    /// bytes.
     Text,
     /// Bytes, ordered as such.
     Bytes,

@@ -53,6 +53,8 @@ pub(super) enum Fault {
     Changes(fn(&mut Changes)),
     /// Records beside the log are announced too.
     AsideIsAnnounced,
+    /// The feed knows only the last process that changed a tenant.
+    LastProcessIsAnnounced,
     NotReady,
 }
 
@@ -119,6 +121,9 @@ impl Backend for BrokenBackend {
         };
         if kind != Kind::Aside || matches!(self.fault, Fault::AsideIsAnnounced) {
             announce(&self.announced, self.process, id);
+        }
+        if matches!(self.fault, Fault::LastProcessIsAnnounced) {
+            self.announced.lock().unwrap()[self.process].remove(id);
         }
         if let Fault::Outcome(change) = self.fault {
             change(&mut outcome);

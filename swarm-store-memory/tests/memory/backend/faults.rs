@@ -129,6 +129,8 @@ plant! {
             => record_with_a_null_is_not_in_the_index;
         LongPartsAreCut: Row(|row| cut(row, 65_535))
             => long_texts_round_trip;
+        LongKeysAreCut: Write(|write| replace_terms(write, end_at_100_characters))
+            => long_keys_are_distinct;
     }
     checks, every {
         VersionUnchecked: Check(|check| if matches!(check, Check::Version { .. }) { *check = met() })
@@ -298,7 +300,9 @@ plant! {
     }
     feed, feed {
         NothingAnnounced: Changes(|changes| changes.tenants = Some(Vec::new()))
-            => each_commit_is_announced_to_other_processes commit_is_announced_that_an_own_one_follows;
+            => each_commit_is_announced_to_other_processes;
+        HiddenByOwnCommit: LastProcessIsAnnounced
+            => own_commit_hides_none_of_another_process;
         AnnouncedThoughAside: AsideIsAnnounced
             => commit_aside_is_not_announced;
         TimeOfAnotherClock: Changes(|changes| changes.now = Timestamp::EPOCH)
@@ -668,6 +672,12 @@ fn is_long(term: &Term) -> bool {
 fn end_at_zero(value: &mut Value) {
     if let Value::Text(text) = value {
         *text = text.split('\0').next().unwrap_or_default().into();
+    }
+}
+
+fn end_at_100_characters(term: &mut Term) {
+    if let Term::Value(Value::Text(text)) = term {
+        *text = text.chars().take(100).collect::<String>().into();
     }
 }
 
