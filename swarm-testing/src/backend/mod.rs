@@ -85,7 +85,6 @@ macro_rules! backend_cases {
             values {
                 record_round_trips
                 texts_have_any_character
-                long_keys_are_distinct
                 texts_are_ordered_by_their_bytes
                 bytes_are_ordered_as_such
                 integers_have_64_bits

@@ -115,8 +115,6 @@ plant! {
             => record_round_trips;
         TextsEndAtZero: Row(|row| change_columns(row, end_at_zero))
             => texts_have_any_character;
-        LongKeysAreCut: Range(|range| range.prefix.retain(|term| !is_long(term)))
-            => long_keys_are_distinct;
         TextsInTheOrderOfUtf16: Rows(|_, rows| rows.sort_by_key(|row| utf16(&row.columns[column("code")])))
             => texts_are_ordered_by_their_bytes;
         BytesAreSigned: Rows(|_, rows| rows.sort_by_key(|row| signed(&row.columns[column("seal")])))
@@ -662,11 +660,6 @@ fn replace_terms(write: &mut Write, change: fn(&mut Term)) {
     if let Write::Insert { columns, .. } | Write::Put { columns, .. } = write {
         columns.iter_mut().for_each(change);
     }
-}
-
-/// Returns whether the term is a text of more than 400 bytes.
-fn is_long(term: &Term) -> bool {
-    matches!(term, Term::Value(value) if value.text().is_some_and(|text| text.len() > 400))
 }
 
 fn end_at_zero(value: &mut Value) {
