@@ -1931,6 +1931,8 @@ def check_keys(takes, places, members, log, report):
         in_log += log is not None and take.id in places
         if log and take.id in places and log.key_before(take.member, places[take.id]) != take.key:
             faults.append(f"take {take.id}: the log had not given {shown(take.member)} the key {take.key} when it was filed")
+        elif log and take.id in places and not log.is_active_before(take.member, places[take.id]):
+            faults.append(f"take {take.id}: {shown(take.member)} was not active when it was filed")
     if log:
         for seq, by, change in (it for member in sorted(used) for it in log.replacements(member)):
             if by is Log.NOBODY:
@@ -2041,6 +2043,7 @@ class Log:
         self.bundled, (self.size, last_root) = size, latest or (size, root)
         self.is_latest, self.fork = latest is not None, False
         self.session, self.concerning, self.others, self.keys, self.faults = session, {}, {}, {}, []
+        self.statuses = {}  # of each member, with the places from which on it had them
         # Takes in other sessions of the day and subject, or in ones that no entry before convened, also by their digests.
         self.elsewhere, self.signed, self.other_days = {}, {}, set()
         # The entries at which time runs back since the convening, each with the one before it: others, and those that accept a clock.
@@ -2116,6 +2119,7 @@ class Log:
             before = keys[-1][1] if keys else None
             if key != before:
                 keys.append((place, key, self.replaced_by(entry, before) if keys and key is not None else None))
+            self.statuses.setdefault(entry.fields["id"], []).append((place, entry.fields["status"]))
         if concerns:
             self.concerning[place] = leaf
 
@@ -2137,6 +2141,9 @@ class Log:
 
     def key_before(self, member, place):
         return next((key for seq, key, _ in reversed(self.keys.get(member, [])) if seq < place), None)
+
+    def is_active_before(self, member, place):
+        return "active" == next((status for seq, status in reversed(self.statuses.get(member, [])) if seq < place), None)
 
     def replacements(self, member):
         keys = self.keys.get(member, [])

@@ -34,7 +34,8 @@ impl MemberKeys {
     }
 }
 
-/// Checks each key that verified a take against those that the reader and the log have of its member.
+/// Checks each key that verified a take against those that the reader and the log have of its member, and that the log has the member
+/// as active.
 pub(super) fn check(
     takes: &[BundledTake],
     places: &BTreeMap<TakeId, Seq>,
@@ -64,7 +65,11 @@ pub(super) fn check(
         if let (Some(log), Some(place)) = (log, places.get(&id)) {
             in_log += 1;
             match log.key_before(member, *place) {
-                Some(KeyInLog { key: Some(own), .. }) if own == key => {}
+                Some(KeyInLog { key: Some(own), .. }) if own == key => {
+                    if !log.is_active_before(member, *place) {
+                        faults.push(format!("take {id}: {shown} was not active when it was filed"));
+                    }
+                }
                 _ => faults.push(format!(
                     "take {id}: the log had not given {shown} the key {key} when it was filed"
                 )),

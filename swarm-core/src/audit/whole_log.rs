@@ -11,8 +11,8 @@ use super::key::LogKey;
 use super::records::BundledTake;
 use crate::domain::json::printable;
 use crate::domain::{
-    Actor, Day, Digest, Invalid, MemberAct, MemberEntry, MemberId, PublicKey, Seq, Session,
-    SessionAct, SessionId, SubjectId, TakeContent, TakeId, Timestamp,
+    Actor, Day, Digest, Invalid, MemberAct, MemberEntry, MemberId, MemberStatus, PublicKey, Seq,
+    Session, SessionAct, SessionId, SubjectId, TakeContent, TakeId, Timestamp,
 };
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::SignedNote;
@@ -50,6 +50,8 @@ pub struct WholeLog {
     sessions: HashMap<TakeId, SessionId>,
     /// The keys that each member had, in order.
     keys: HashMap<MemberId, Vec<KeyInLog>>,
+    /// Whether each member was active, from which place on, in order.
+    statuses: HashMap<MemberId, Vec<(Seq, MemberStatus)>>,
     /// Entries that cannot be read.
     faults: Vec<String>,
     /// The last entry.
@@ -133,6 +135,7 @@ impl LogReader {
             others_takes: HashMap::new(),
             sessions: HashMap::new(),
             keys: HashMap::new(),
+            statuses: HashMap::new(),
             faults: Vec::new(),
             last: None,
             backward: Vec::new(),
@@ -259,6 +262,7 @@ impl WholeLog {
             }
             Content::Member(entry) => {
                 self.read_key(place, &entry);
+                self.read_status(place, entry);
                 false
             }
             Content::ClockAccepted(_) | Content::Other | Content::Unknown => false,
@@ -304,6 +308,13 @@ impl WholeLog {
         keys.push(KeyInLog { seq, key: Some(key.clone()), by });
     }
 
+    fn read_status(&mut self, seq: Seq, MemberEntry { id, status, .. }: MemberEntry) {
+        let statuses = self.statuses.entry(id).or_default();
+        if statuses.last().is_none_or(|(_, last)| *last != status) {
+            statuses.push((seq, status));
+        }
+    }
+
     /// The keys of a member, in order.
     pub(super) fn keys(&self, member: &MemberId) -> &[KeyInLog] {
         self.keys.get(member).map(Vec::as_slice).unwrap_or_default()
@@ -313,6 +324,13 @@ impl WholeLog {
     pub(super) fn key_before(&self, member: &MemberId, place: Seq) -> Option<&KeyInLog> {
         let keys = self.keys(member);
         keys.get(keys.partition_point(|key| key.seq < place).checked_sub(1)?)
+    }
+
+    /// Whether a member was active at a place in the log.
+    pub(super) fn is_active_before(&self, member: &MemberId, place: Seq) -> bool {
+        let statuses = self.statuses.get(member).map(Vec::as_slice).unwrap_or_default();
+        let last = statuses.iter().rev().find(|(seq, _)| *seq < place);
+        last.is_some_and(|(_, status)| *status == MemberStatus::Active)
     }
 
     /// Checks that a bundle has every entry that concerns its session, and that no take was filed in another session of its day

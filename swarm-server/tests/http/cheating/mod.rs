@@ -303,27 +303,34 @@ fn take_that_is_filed_again_before_its_session_is_convened_is_noticed() {
     forged.watched(1);
 }
 
-/// A member that was erased has no key any more.
+/// A member that was erased has no key any more; one that was deactivated keeps it.
 #[test]
-fn take_after_the_log_took_the_key_away_is_noticed() {
+fn take_of_a_member_that_is_inactive_in_the_log_is_noticed() {
     let desk = Desk::convened(&json!({}));
     desk.file(&desk.ada);
-    let mut forged = desk.read();
-    let after = (desk.grace.id.clone(), MemberStatus::Inactive);
-    let eve = Actor::operator("eve").ok();
-    let erased = MemberEntry::new(MemberAct::Erased, eve, after, None);
-    forged.append(LogEntry::Member(erased), false);
-    let mut take = forged.takes[0].clone();
-    take.signed = Arc::new(desk.grace.key.sign(desk.grace.draft(desk::DAY, "aurora")));
-    take.public_key = desk.grace.key.public_key();
-    (take.id, take.session_version) = (swarm_core::TakeId(2), 1);
-    take.filed_at = forged.entries.last().unwrap().at;
-    forged.append(LogEntry::Take(take_entry(&take)), true);
-    forged.takes.push(take);
-    forged.verified(&[], 0);
-    let said = forged.verified_with_log(&[], 1);
-    assert!(said.contains("fails: keys: take 2: the log had not given"), "{said}");
-    forged.watched(1);
+    let key = desk.grace.key.public_key();
+    let inactive = format!("\"{}\" was not active when it was filed", desk.grace.id);
+    for (act, key_after, fault) in [
+        (MemberAct::Erased, None, "the log had not given"),
+        (MemberAct::Deactivated, Some(key.clone()), &*inactive),
+    ] {
+        let mut forged = desk.read();
+        let after = (desk.grace.id.clone(), MemberStatus::Inactive);
+        let eve = Actor::operator("eve").ok();
+        let entry = MemberEntry::new(act, eve, after, key_after);
+        forged.append(LogEntry::Member(entry), false);
+        let mut take = forged.takes[0].clone();
+        take.signed = Arc::new(desk.grace.key.sign(desk.grace.draft(desk::DAY, "aurora")));
+        take.public_key = key.clone();
+        (take.id, take.session_version) = (swarm_core::TakeId(2), 1);
+        take.filed_at = forged.entries.last().unwrap().at;
+        forged.append(LogEntry::Take(take_entry(&take)), true);
+        forged.takes.push(take);
+        forged.verified(&[], 0);
+        let said = forged.verified_with_log(&[], 1);
+        assert!(said.contains(&format!("fails: keys: take 2: {fault}")), "{said}");
+        forged.watched(1);
+    }
 }
 
 #[test]
