@@ -268,13 +268,14 @@ function number(fields, name) {
 
 /* Whether nothing in a take is wrong, and in sentences what that says. `key`: the public key that its member is
  * known by from elsewhere; `asked`: the id that was asked for. Throws where this is no take. A take whose texts
- * an operator withheld has a signature that nobody can check from it. */
+ * an operator withheld has a signature that nobody can check from it: the last sentence says that nothing was verified. */
 export function verify(record, key, asked) {
   if (record?.sealed !== undefined && record.signature === undefined) {
     throw new Error("this take is sealed until its session is opened; its author reads it whole");
   }
   const payload = takePayload(record);
   const signature = string(record, "signature");
+  checkRules(payload, signature);
   const named = string(record, "publicKey", key);
   const fails = (why) => ({ holds: false, sentences: [`does not hold: ${why}`] });
   if (asked !== undefined && record.id !== asked) {
@@ -299,6 +300,7 @@ export function verify(record, key, asked) {
         + "and the digest that the log has of it",
       ...(sealed !== null ? [`unproven: that the seal ${sealed} is of this take and its salt`] : []),
       ...statements(payload, key),
+      "nothing was verified of this take: neither its signature nor its place in the log",
     ] };
   }
   if (!isSigned(payload, named, signature)) return fails(`the key ${printable(named)} did not sign these fields`);
@@ -308,6 +310,27 @@ export function verify(record, key, asked) {
     ...(sealed !== null ? [`holds: the seal ${sealed} is of this take and its salt`] : []),
     ...statements(payload, key),
   ] };
+}
+
+const LENGTHS = { memberId: [1, 100], subjectId: [1, 100], nonce: [1, 200], stance: [1, 100], body: [0, 10_000],
+  memoUrl: [0, 2_000], signature: [0, 2_000] };
+
+/* Throws where a field breaks its rule: this is no take, whoever signed it. */
+function checkRules(payload, signature) {
+  const length = (text) => [...text].length; // of characters, not of UTF-16 units
+  for (const [name, [least, most]] of Object.entries(LENGTHS)) {
+    const has = length({ ...payload, signature }[name]);
+    if (has < least || has > most) throw new Error(`${name} does not have ${least} to ${most} characters`);
+  }
+  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(payload.date)) throw new Error("date is not written YYYY-MM-DD");
+  if (payload.confidence < 0 || payload.confidence > 1) throw new Error("confidence is not from 0 to 1");
+  if (payload.weights === undefined) return;
+  const buckets = payload.weights.map(({ bucket }) => bucket);
+  const isAllowed = buckets.length <= 1000 && new Set(buckets).size === buckets.length
+    && buckets.every((bucket) => length(bucket) >= 1 && length(bucket) <= 100)
+    && payload.weights.every(({ weight }) => weight >= 0);
+  const total = payload.weights.reduce((sum, { weight }) => sum + weight, 0);
+  if (!isAllowed || !(total > 0 && total < Infinity)) throw new Error("weights breaks its rules");
 }
 
 /* What a take says, and what nothing in its record proves. */

@@ -302,10 +302,11 @@ def number(fields, name):
 def verify(record, key=None, asked=None):
     """Whether nothing in a take is wrong, and in sentences what that says. `key`: the public key that its member is
     known by from elsewhere; `asked`: the id that was asked for. ValueError: this is no take. A take whose texts
-    an operator withheld has a signature that nobody can check from it."""
+    an operator withheld has a signature that nobody can check from it: the last sentence says that nothing was verified."""
     if isinstance(record, dict) and "sealed" in record and "signature" not in record:
         raise ValueError("this take is sealed until its session is opened; its author reads it whole")
     payload, signature = take_payload(record), string(record, "signature")
+    check_rules(payload, signature)
     named = string(record, "publicKey", default=key)
     if asked is not None and record.get("id") != asked:
         return False, [f"does not hold: asked for take {asked}, got take {printable(record.get('id'))}"]
@@ -325,7 +326,8 @@ def verify(record, key=None, asked=None):
                  "and the digest that the log has of it"]
         if sealed is not None:
             found.append(f"unproven: that the seal {sealed} is of this take and its salt")
-        return True, found + statements(payload, key)
+        return True, [*found, *statements(payload, key),
+                      "nothing was verified of this take: neither its signature nor its place in the log"]
     try:
         check_signature(payload, named, signature)
     except (ValueError, InvalidSignature):
@@ -336,6 +338,26 @@ def verify(record, key=None, asked=None):
     if sealed is not None:
         found.append(f"holds: the seal {sealed} is of this take and its salt")
     return True, found + statements(payload, key)
+
+
+LENGTHS = {"memberId": (1, 100), "subjectId": (1, 100), "nonce": (1, 200), "stance": (1, 100), "body": (0, 10_000),
+           "memoUrl": (0, 2_000), "signature": (0, 2_000)}
+
+
+def check_rules(payload, signature):
+    """ValueError where a field breaks its rule: this is no take, whoever signed it."""
+    for name, (least, most) in LENGTHS.items():
+        if not least <= len({**payload, "signature": signature}[name]) <= most:
+            raise ValueError(f"{name} does not have {least} to {most} characters")
+    if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", payload["date"]):
+        raise ValueError("date is not written YYYY-MM-DD")
+    if not 0 <= payload["confidence"] <= 1:
+        raise ValueError("confidence is not from 0 to 1")
+    if "weights" in payload:
+        buckets, weights = ([entry[name] for entry in payload["weights"]] for name in ("bucket", "weight"))
+        is_allowed = len(buckets) == len(set(buckets)) <= 1_000 and all(1 <= len(bucket) <= 100 for bucket in buckets)
+        if not is_allowed or any(weight < 0 for weight in weights) or not 0 < sum(weights) < math.inf:
+            raise ValueError("weights breaks its rules")
 
 
 def statements(payload, key):

@@ -1,6 +1,6 @@
 //! The lines of a verification, as `swarm verify` prints them.
 
-use super::finding::{Finding, Verdict};
+use super::finding::{Check, Finding, Verdict};
 
 /// One line of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,20 @@ impl Lines {
             (true, notable) => format!("the bundle holds; {notable} findings are notable"),
         };
         lines.0.push(Line { verdict: None, text: conclusion });
+        lines
+    }
+
+    /// The findings on a take with its proof. Where neither its signature nor its place in the log could be checked, anybody can
+    /// have made it up, and the last line says so.
+    pub(super) fn of_take(findings: Vec<Finding>) -> Self {
+        let shows = |it: &Finding| {
+            it.verdict == Verdict::Holds && matches!(it.check, Check::Signature | Check::Inclusion)
+        };
+        let is_unverified = !findings.iter().any(shows);
+        let mut lines = Self::from(findings);
+        if is_unverified && lines.holds() {
+            lines.push_unverified();
+        }
         lines
     }
 
@@ -56,6 +70,14 @@ impl Lines {
 
     fn number(&self, verdict: Verdict) -> usize {
         self.0.iter().filter(|line| line.verdict == Some(verdict)).count()
+    }
+
+    /// Says that neither the signature nor the place in the log could be checked.
+    pub(super) fn push_unverified(&mut self) {
+        self.push(
+            None,
+            "nothing was verified of this take: neither its signature nor its place in the log",
+        );
     }
 
     pub(super) fn push(&mut self, verdict: impl Into<Option<Verdict>>, text: impl Into<String>) {

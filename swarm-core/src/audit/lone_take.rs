@@ -12,7 +12,7 @@ use crate::rules::Submission;
 /// Verifies the record of a take, without asking a service.
 ///
 /// The lines say who signed what, and what is not proven. Nothing fails where the signature verifies and the record is consistent,
-/// or where texts are withheld, so that the signature cannot be verified.
+/// or where texts are withheld, so that the signature cannot be verified; then the last line says that nothing was.
 ///
 /// `key` is the public key of the member in base64, known from another source. Without it, the key in the
 /// record is used, and a line says that this does not prove whose key it is. `asked` is the id of the
@@ -70,6 +70,7 @@ pub fn verify_take(
             lines.push(Verdict::Unproven, text);
         }
         push_statements(&mut lines, submission.draft(), key.is_some());
+        lines.push_unverified();
         return Ok(lines);
     } else if !is_signed(submission.signed(), &named) {
         format!("the key {} did not sign these fields", printable(&named))

@@ -68,20 +68,19 @@ pub fn verify_texts(texts: &[&[u8]], known: &Known<'_>) -> Result<Lines, Unverif
     if of_bundle && (texts.len() > 1 || known.request.is_some()) {
         return Err(OF_BUNDLE.into());
     }
-    let findings = match (known.request, texts) {
-        (None, [text]) => return verify_alone(text, known),
+    match (known.request, texts) {
+        (None, [text]) => verify_alone(text, known),
         (None, [proof, take] | [take, proof]) if is_proof(without_mark(proof)) => {
-            with_proof(take, proof, known)?
+            with_proof(take, proof, known)
         }
-        (None, [take, proof]) => with_proof(take, proof, known)?,
-        (Some(request), [receipt]) => of_receipt(receipt, request, None, known)?,
+        (None, [take, proof]) => with_proof(take, proof, known),
+        (Some(request), [receipt]) => of_receipt(receipt, request, None, known),
         (Some(request), [body, receipt] | [receipt, body]) if is_receipt(without_mark(receipt)) => {
-            of_receipt(receipt, request, Some(body), known)?
+            of_receipt(receipt, request, Some(body), known)
         }
-        (Some(request), [receipt, body]) => of_receipt(receipt, request, Some(body), known)?,
-        _ => return Err("--request is for a receipt, and perhaps the body of the request".into()),
-    };
-    Ok(findings.into())
+        (Some(request), [receipt, body]) => of_receipt(receipt, request, Some(body), known),
+        _ => Err("--request is for a receipt, and perhaps the body of the request".into()),
+    }
 }
 
 const OF_BUNDLE: &str = "--log, --policy and --members are for a bundle";
@@ -159,7 +158,7 @@ fn check_whole(record: &Object) -> Result<(), Unverifiable> {
     Ok(())
 }
 
-fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Finding>, Unverifiable> {
+fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Lines, Unverifiable> {
     let (take, proof) = (without_mark(take), without_mark(proof));
     let take = bounded(take)?.to_object();
     check_whole(&take)?;
@@ -174,7 +173,7 @@ fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Vec<Findin
         let text = format!("asked for take {asked}, got take {got}");
         findings.insert(0, Finding { verdict: Verdict::Fails, check: Check::Record, text });
     }
-    Ok(findings)
+    Ok(Lines::of_take(findings))
 }
 
 fn of_receipt(
@@ -182,10 +181,10 @@ fn of_receipt(
     request: &str,
     body: Option<&[u8]>,
     known: &Known<'_>,
-) -> Result<Vec<Finding>, Unverifiable> {
+) -> Result<Lines, Unverifiable> {
     let answer = ReceivedAnswer::parse(without_mark(receipt))?;
     let request = SentRequest::parse(request, body.map(<[u8]>::to_vec))?;
-    Ok(audit_receipt(&answer, &request, &log_key(known)?.ok_or(NO_KEY)?))
+    Ok(audit_receipt(&answer, &request, &log_key(known)?.ok_or(NO_KEY)?).into())
 }
 
 const NO_KEY: &str = "name the key of the log with --key";

@@ -198,6 +198,10 @@ fn file_is_verified_without_a_server() {
         changed[field] = value;
         changed.to_string()
     };
+    let shares = |buckets: &[&str], weight: i8| {
+        let share = |bucket: &&str| json!({ "bucket": bucket, "weight": weight });
+        buckets.iter().map(share).collect::<Value>()
+    };
     let mut withheld = take.clone();
     let mark = json!({ "at": "2026-11-21T22:45:00.000Z", "note": "it names\u{9b} a client" });
     withheld.as_object_mut().unwrap().retain(|field, _| field != "body" && field != "memoUrl");
@@ -222,6 +226,16 @@ fn file_is_verified_without_a_server() {
         ("no-key", changed("publicKey", "no key".into())),
         ("hex", changed("signature", "ab".repeat(64).into())),
         ("escape", changed("stance", "\u{9b}31m\u{2028}".into())),
+        ("confidence", changed("confidence", 2.into())),
+        ("negative-confidence", changed("confidence", (-0.5).into())),
+        ("day", changed("date", "2026-2-30".into())),
+        ("no-stance", changed("stance", "".into())),
+        ("long-nonce", changed("nonce", "\u{1f680}".repeat(201).into())),
+        ("twice", changed("weights", shares(&["cash", "cash"], 1))),
+        ("negative-weight", changed("weights", shares(&["cash"], -1))),
+        ("no-weights", changed("weights", shares(&[], 1))),
+        ("long-bucket", changed("weights", shares(&["b".repeat(101).as_str()], 1))),
+        ("longest", changed("nonce", "\u{1f680}".repeat(200).into())),
         ("not-a-take", json!({ "id": 5 }).to_string()),
         ("not-json", "{".to_owned()),
     ];
@@ -242,16 +256,19 @@ fn file_is_verified_without_a_server() {
         assert!(said(&given).contains("given: the key is the one that you named"), "{given:?}");
         assert!(!said(&given).contains(UNPROVEN), "{given:?}");
         assert!(said(&verify("take")).contains(UNPROVEN));
-        // Without its texts nobody can check the signature.
+        // Without its texts nobody can check the signature: anybody can have made it up.
         let withheld = verify("withheld");
         assert_eq!(withheld.status.code(), Some(0), "{withheld:?}");
         assert!(said(&withheld).contains("unproven: that the key signed this"), "{withheld:?}");
+        assert!(said(&withheld).contains("\nnothing was verified of this take"), "{withheld:?}");
         let opened = verify("withheld-opened");
         assert_eq!(opened.status.code(), Some(0), "{opened:?}");
         let unproven = format!("unproven: that the seal {sealed} is of this take and its salt");
         assert!(said(&opened).contains(&unproven), "{opened:?}");
         assert!(said(&verify("not-withheld")).starts_with("holds: the key"));
-        for broken in ["stance", "weights", "key", "no-key", "hex", "escape", "salt-without-seal"] {
+        for broken in
+            ["stance", "weights", "key", "no-key", "hex", "escape", "longest", "salt-without-seal"]
+        {
             let output = verify(broken);
             assert_eq!(output.status.code(), Some(1), "{broken}: {output:?}");
             assert!(said(&output).starts_with("does not hold: "), "{output:?}");
@@ -259,6 +276,15 @@ fn file_is_verified_without_a_server() {
         let unreadable = [
             "not-a-take",
             "withheld-no-seal",
+            "confidence",
+            "negative-confidence",
+            "day",
+            "no-stance",
+            "long-nonce",
+            "twice",
+            "negative-weight",
+            "no-weights",
+            "long-bucket",
             "not-json",
             "no-such-file",
             "http://127.0.0.1:1/swarm/takes/5",

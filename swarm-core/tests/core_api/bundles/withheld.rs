@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use swarm_core::audit::{Check, Finding, KeySource, LogKey, Verdict, audit_take};
+use swarm_core::audit::{
+    Check, Finding, KeySource, Known, LogKey, Verdict, audit_take, verify_texts,
+};
 use swarm_core::domain::{
     Body, LogEntry, LogLine, Quote, Session, SessionDraft, SessionState, Snapshot, Take, TakeId,
 };
@@ -367,8 +369,18 @@ fn withheld_take_is_proven_by_its_digest() {
     assert!(
         completed.iter().any(|it| (it.check, it.verdict) == (Check::Inclusion, Verdict::Holds))
     );
-    let wrong = bare.with_digest(desk.takes[0].digest());
+    let wrong = bare.clone().with_digest(desk.takes[0].digest());
     assert!(failing(&audit_take(&record, &wrong, &key, None)).contains("inclusion"));
+    // Anybody could have made up a take of which nothing was verified.
+    let verifier = desk.signer().verifier().to_string();
+    let text = write(&*desk.takes[2]);
+    for (proof, is_verified) in [(&proof, true), (&bare, false)] {
+        let (proof, known) =
+            (proof.to_string(), Known { key: Some(&verifier), ..Known::default() });
+        let lines = verify_texts(&[text.as_bytes(), proof.as_bytes()], &known).unwrap();
+        let last = &lines.iter().last().unwrap().text;
+        assert_eq!(!last.starts_with("nothing was verified"), is_verified, "{lines:#?}");
+    }
     let mut forged = record;
     forged.set("memberId", Json::from("grace"));
     assert!(failing(&audit_take(&forged, &proof, &key, None)).contains("inclusion"));
