@@ -100,6 +100,6 @@ pub use time::{Day, TimeOfDay, Timestamp};
 pub use time_zone::TimeZone;
 pub use webhook::{
     Delivery, DeliveryDraft, DeliveryState, EventPattern, MAX_WEBHOOK_URL, Notice, NoticeDraft,
-    ToldClosing, Webhook, WebhookName, WebhookSecret, WebhookSettings, shown_url,
+    ToldClosing, Webhook, WebhookName, WebhookSecret, WebhookSettings, may_be_host, shown_url,
 };
 pub use withheld::{TextDigests, Withheld, Withholding};

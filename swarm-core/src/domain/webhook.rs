@@ -142,8 +142,7 @@ pub fn shown_url(url: &str) -> String {
     let (authority, after) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let (user, host) =
         authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
-    let is_port = |port: &str| port.ends_with(']') || port.bytes().all(|it| it.is_ascii_digit());
-    let is_clear = user.is_none() && host.rsplit_once(':').is_none_or(|(_, port)| is_port(port));
+    let is_clear = user.is_none() && may_be_host(host);
     if after.contains('@') && !is_clear {
         return format!("{scheme}://…");
     }
@@ -153,6 +152,13 @@ pub fn shown_url(url: &str) -> String {
         true => format!("{scheme}://{user}{host}{path}{query}"),
         false => format!("{user}{host}{path}{query}"),
     }
+}
+
+/// Returns whether a part of a URL may be a host, perhaps with a port, and not a user with a password: after its last colon are
+/// digits, or the end of an IPv6 address.
+pub fn may_be_host(text: &str) -> bool {
+    let is_port = |port: &str| port.ends_with(']') || port.bytes().all(|it| it.is_ascii_digit());
+    text.rsplit_once(':').is_none_or(|(_, port)| is_port(port))
 }
 
 /// How far a webhook has got: up to which entry of the log, and up to which notice, deliveries are queued.

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+use swarm_core::domain::may_be_host;
 use swarm_core::store::{ReadOnly, Store};
 use swarm_core::{Committees, Swarm, SystemEntropy};
 use swarm_http::Services;
@@ -207,10 +209,7 @@ fn credentials(store: &str) -> Option<&str> {
     // Without credentials, what is before the parameters are hosts with their ports.
     let hosts = before.rsplit_once('@').map_or(before, |(_, hosts)| hosts);
     let hosts = hosts.split('/').next().unwrap_or_default();
-    let is_port = |port: &str| port.ends_with(']') || port.bytes().all(|it| it.is_ascii_digit());
-    let are_hosts =
-        hosts.split(',').all(|host| host.rsplit_once(':').is_none_or(|(_, port)| is_port(port)));
-    match parameters.contains('=') && are_hosts {
+    match parameters.contains('=') && hosts.split(',').all(may_be_host) {
         true => before.rsplit_once('@').map(|(credentials, _)| credentials),
         false => rest.get(..end),
     }
