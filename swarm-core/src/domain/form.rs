@@ -150,7 +150,7 @@ value!(Vec<String>, |fields, name| fields.texts(name).map(Some), list_of(of_type
 value!(
     Json,
     |fields, name| fields.take(name).map(|value| value.free(name)).transpose(),
-    Json::Object(Object::default())
+    [("not", of_type("null"))].into()
 );
 
 /// The presence of a field, with any value but `null`.
@@ -227,12 +227,14 @@ impl<T> From<Nullable<T>> for Option<T> {
 pub struct FormSchema {
     /// The description of the form in its schema.
     pub(crate) description: &'static str,
-    /// The error if no optional field is given; empty if that is allowed. While it is set, the schemas of the fields that are
-    /// added do not allow `null`: it counts as absent, so an object with nothing else is refused.
+    /// The error if no optional field is given; empty if that is allowed. While it is set, one of the fields that are added must
+    /// be given: `null` counts as absent.
     pub(super) at_least_one: &'static str,
     /// The text of an example.
     pub(crate) example: &'static str,
     required: Vec<&'static str>,
+    /// The fields of which one must be given.
+    alternatives: Vec<&'static str>,
     properties: Vec<(&'static str, Json)>,
     /// The schemas that fields refer to, and that no answer has.
     named: Vec<NamedSchema>,
@@ -250,14 +252,16 @@ impl FormSchema {
         let schema = F::Value::schema();
         // An optional boolean is false when it is absent.
         let is_condition = !F::IS_REQUIRED && schema == of_type("boolean");
-        let is_nullable = F::IS_NULLABLE && self.at_least_one.is_empty();
-        let schema = if is_nullable { or_null(schema) } else { schema };
+        let schema = if F::IS_NULLABLE { or_null(schema) } else { schema };
         let mut schema = schema.into_object();
         if !help.is_empty() {
             schema.set("description", help.into());
         }
         if is_condition {
             schema.set("default", Json::Bool(false));
+        }
+        if !self.at_least_one.is_empty() {
+            self.alternatives.push(name);
         }
         self.push(name, F::IS_REQUIRED, schema);
     }
@@ -297,9 +301,13 @@ impl FormSchema {
         if !self.required.is_empty() {
             schema.set("required", self.required.iter().copied().map(Json::from).collect());
         }
-        if !self.at_least_one.is_empty() {
+        if !self.alternatives.is_empty() {
             let required: f64 = self.required.iter().map(|_| 1.0).sum();
             schema.set("minProperties", (required + 1.0).into());
+            // They are not all null. Of `properties` here, generators of clients would make a model.
+            let pattern = format!("^({})$", self.alternatives.join("|"));
+            let all_null = Json::from([(&*pattern, of_type("null"))]);
+            schema.set("not", [("patternProperties", all_null)].into());
         }
         schema.set("properties", self.properties.into_iter().collect());
         if !self.example.is_empty() {
@@ -561,7 +569,7 @@ mod tests {
 
     #[test]
     fn schemas_say_what_is_read() {
-        let expected = r#"{"type":"object","description":"What it is for.","required":["name","value"],"minProperties":3,"properties":{"name":{"type":"string","minLength":1,"maxLength":3},"value":{"type":["number","null"]},"limit":{"type":["number","null"]},"quorum":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many."},"blind":{"type":"boolean","default":false}},"examples":[{"name":"a","value":1,"blind":true}]}"#;
+        let expected = r#"{"type":"object","description":"What it is for.","required":["name","value"],"minProperties":3,"not":{"patternProperties":{"^(quorum|blind)$":{"type":"null"}}},"properties":{"name":{"type":"string","minLength":1,"maxLength":3},"value":{"type":["number","null"]},"limit":{"type":["number","null"]},"quorum":{"type":["integer","null"],"minimum":0,"maximum":1000000,"description":"How many."},"blind":{"type":["boolean","null"],"default":false}},"examples":[{"name":"a","value":1,"blind":true}]}"#;
         assert_eq!(write(&Order::schema()), expected);
     }
 }

@@ -349,6 +349,31 @@ fn schema_of_errors_refuses_nonsense() {
     assert_eq!(verdicts(&schema, &bad), vec![false; bad.len()]);
 }
 
+/// Null counts as absent: a field that must be given refuses it, one of several allows it beside another.
+#[test]
+fn schemas_of_requests_take_null_where_the_service_does() {
+    let components = &description().document["components"];
+    let signal =
+        |payload: Value| json!({ "signal_key": "k", "date": "2026-11-21", "payload": payload });
+    for (name, good, bad) in [
+        ("Signal", signal(json!(0)), signal(Value::Null)),
+        (
+            "MemberPatch",
+            json!({ "memberId": "m", "name": null, "lens": "l" }),
+            json!({ "memberId": "m", "name": null }),
+        ),
+        (
+            "CommitteeMemberPatch",
+            json!({ "name": null, "voice": "v" }),
+            json!({ "name": null, "lens": null }),
+        ),
+    ] {
+        let place = format!("#/components/schemas/{name}");
+        let schema = json!({ "$ref": place, "components": components });
+        assert_eq!(verdicts(&schema, &[good, bad]), [true, false], "{name}");
+    }
+}
+
 /// The example of a schema, as the document has it.
 fn example(schema: &str) -> Value {
     let schema = &description().document["components"]["schemas"][schema];

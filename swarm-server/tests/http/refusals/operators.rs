@@ -157,6 +157,7 @@ fn invalid_fields_of_other_requests_are_named() {
         ("/signals", "signal_key", json!({ "date": DATE, "signal_key": long, "payload": 1 })),
         ("/signals", "date", json!({ "signal_key": "k", "payload": 1 })),
         ("/signals", "payload", json!({ "date": DATE, "signal_key": "k" })),
+        ("/signals", "payload", json!({ "date": DATE, "signal_key": "k", "payload": null })),
         ("/sessions/1/brief", "system", json!({ "prompt": { "system": 1, "user": "u" } })),
         ("/sessions/1/brief", "user", json!({ "prompt": { "system": "s" } })),
         ("/rotate-key", "memberId", json!({})),
