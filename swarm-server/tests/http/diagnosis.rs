@@ -300,6 +300,20 @@ fn take_that_will_not_count_is_warned_of() {
     }
 }
 
+/// It is no part of what is signed, and is not kept.
+#[test]
+fn unknown_field_of_a_weight_is_ignored() {
+    let server = Server::start();
+    let client = server.client();
+    let author = Author::join(&client, "ada");
+    let more = json!({ "weights": [{ "bucket": "btc", "weight": 1, "why": "fees" }] });
+    let body = signed_take(&client, &author, json!({}), more);
+    let filed = client.submit_text(&author, &body).expect(201);
+    assert_eq!(filed.header("swarm-hint"), None);
+    let weights = &client.get("/api/swarm/takes/1").json()["weights"];
+    assert_eq!(*weights, json!([{ "bucket": "btc", "weight": 1 }]));
+}
+
 #[test]
 fn first_take_after_aggregation_is_warned_of() {
     let (server, author, body) = scene();
