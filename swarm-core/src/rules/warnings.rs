@@ -23,7 +23,7 @@ pub enum Warning {
     },
     /// The session is aggregated: the take is on record, and not in the snapshot.
     AlreadyAggregated,
-    /// Its `memoUrl` is a path of this service, and there is no such memo.
+    /// Its `memoUrl` leads to this service, and there is no such memo.
     UnknownMemo,
 }
 
@@ -40,9 +40,15 @@ pub enum NamedMemo {
 }
 
 impl NamedMemo {
-    /// Returns what a `memoUrl` names; `None` if it is no path of this service.
-    pub fn of(url: &MemoUrl) -> Option<Self> {
-        let path = url.as_str();
+    /// Returns what a `memoUrl` names; `None` if it is no path of this service, nor the address of a memo below `public_url`, that of
+    /// the service if it is known.
+    pub fn of(url: &MemoUrl, public_url: Option<&str>) -> Option<Self> {
+        let text = url.as_str();
+        let path = match public_url.and_then(|public_url| text.strip_prefix(public_url)) {
+            // The host may have other pages, which are no concern of this service.
+            Some(path) => Some(path).filter(|path| path.starts_with(MEMO_PATH))?,
+            None => text,
+        };
         if !path.starts_with('/') || path.starts_with("//") {
             return None;
         }

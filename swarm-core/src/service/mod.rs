@@ -138,6 +138,7 @@ impl Swarm {
             mail_text: Arc::clone(&self.mail_text),
             quotas: Quotas::default(),
             retention_days: None,
+            public_url: None,
             webhooks: Arc::default(),
             policy: None,
             observer: TenantObserver::new(id, self.observer.as_ref()),
@@ -169,6 +170,7 @@ pub struct Tenant {
     mail_text: Arc<dyn MailText>,
     quotas: Quotas,
     retention_days: Option<u32>,
+    public_url: Option<Arc<str>>,
     webhooks: Arc<[WebhookSettings]>,
     policy: Option<Arc<dyn Policy>>,
     observer: TenantObserver,
@@ -187,6 +189,13 @@ impl Tenant {
     #[must_use]
     pub fn with_application_retention(self, retention_days: Option<u32>) -> Self {
         Self { retention_days, ..self }
+    }
+
+    /// Sets the address of the service, without a slash at its end. Takes that name a memo below it which does not exist are
+    /// [warned](crate::rules::Warning::UnknownMemo) of, as those with its path are.
+    #[must_use]
+    pub fn with_public_url(self, public_url: Option<String>) -> Self {
+        Self { public_url: public_url.map(Into::into), ..self }
     }
 
     /// Sets the webhooks. Only with one that wants them are events kept that are no entries of the log.

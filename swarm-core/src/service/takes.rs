@@ -232,9 +232,9 @@ impl Tenant {
         FiledTake { take, entry, warnings }
     }
 
-    /// The warning about a `memoUrl` that is a path of this service without a memo that the author can read.
+    /// The warning about a `memoUrl` that leads to this service, and to no memo that the author can read.
     async fn unknown_memo(&self, draft: &TakeDraft) -> Result<Option<Warning>, Error> {
-        let is_known = match NamedMemo::of(&draft.memo_url) {
+        let is_known = match NamedMemo::of(&draft.memo_url, self.public_url.as_deref()) {
             None => true,
             Some(NamedMemo::Nothing) => false,
             Some(NamedMemo::Id(id)) => self.is_memo_for(id, &draft.member_id).await?,

@@ -36,6 +36,7 @@ impl ServedTenant {
     pub(crate) fn open(services: &Services, config: Arc<TenantConfig>) -> Self {
         let tenant = services.swarm.tenant(&config.id).with_quotas(config.quotas);
         let tenant = tenant.with_application_retention(config.retention_days);
+        let tenant = tenant.with_public_url(config.public_url());
         let tenant = tenant.with_webhooks(Arc::clone(&config.webhooks));
         let tenant = tenant.with_policy(config.policy.clone());
         // A host has no character that a log's name may not have.

@@ -1,8 +1,12 @@
 //! Hints, diagnosis of signatures, and preflight.
 
 use serde_json::{Value, json};
+use swarm_http::{PublicOrigin, Site};
+use swarm_store_memory::MemoryStore;
 
-use crate::harness::{ADMIN, Answer, Author, Client, Server, fresh_nonce, signed_text};
+use crate::harness::{
+    ADMIN, Answer, Author, Client, Server, fresh_nonce, services, signed_text, tenant,
+};
 
 /// The hint for an unknown session.
 const OPEN: &str = "open now: 2026-11-21/aurora";
@@ -196,10 +200,12 @@ fn signed_take(client: &Client, author: &Author, fields: Value, more: Value) -> 
     body.to_string()
 }
 
-/// What a memoUrl that is a path of this service names must exist, for its author at least.
+/// What a memoUrl that leads to this service names must exist, for its author at least.
 #[test]
 fn memo_url_is_warned_of_unless_the_memo_exists() {
-    let server = Server::start();
+    let mut default = tenant("default", ADMIN, &[]);
+    default.public_origin = Some(PublicOrigin::parse("https://desk.example").unwrap());
+    let server = Server::of(Site::single(services(&MemoryStore::new()), default));
     let client = server.client();
     let author = Author::join(&client, "ada");
     client.convene("2026-11-21", "aurora");
@@ -215,6 +221,14 @@ fn memo_url_is_warned_of_unless_the_memo_exists() {
         ("/swarm/memos/01", false),
         ("/swarm/memos/2", false),
         ("/memos/1", false),
+        ("https://desk.example/swarm/memos/1", true),
+        ("https://desk.example/swarm/memos/1?part#end", true),
+        ("https://desk.example/swarm/memos/9", false),
+        ("https://desk.example/swarm/memos/", false),
+        // Other pages of the host, and other hosts.
+        ("https://desk.example/research/9", true),
+        ("https://desk.example", true),
+        ("https://desk.example.org/swarm/memos/9", true),
     ] {
         let draft =
             author.draft_of(json!({ "date": "2026-11-21", "subjectId": "aurora", "memoUrl": url }));
