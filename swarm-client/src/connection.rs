@@ -16,7 +16,6 @@ use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol};
 #[cfg(feature = "tls")]
 use crate::authorities::Authorities;
 use crate::error::{Error, InvalidUrl, Refused};
-use swarm_core::json::printable;
 
 /// The longest time for one request, from connecting to the end of the answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -368,7 +367,7 @@ impl Client {
         let request = self.agent.configure_request(request).timeout_global(Some(self.timeout));
         let answered = self.agent.run(request.build());
         answered.map_err(|error| {
-            Error::NoAnswer(match error {
+            let why = match &error {
                 // A server that speaks TLS answers plain text with an alert.
                 ureq::Error::Protocol(_) if !is_https => {
                     format!("{error}: if the server speaks TLS, its address begins with https://")
@@ -377,7 +376,11 @@ impl Client {
                     format!("{error}, through the proxy that the environment names")
                 }
                 error => error.to_string(),
-            })
+            };
+            match is_untrusted(&error) {
+                true => Error::Untrusted(why),
+                false => Error::NoAnswer(format!("no answer: {why}")),
+            }
         })
     }
 
@@ -385,6 +388,7 @@ impl Client {
     fn named(&self, error: Error) -> Error {
         match error {
             Error::NoAnswer(why) => Error::NoAnswer(format!("{}: {why}", self.base)),
+            Error::Untrusted(why) => Error::Untrusted(format!("{}: {why}", self.base)),
             other => other,
         }
     }
@@ -429,6 +433,19 @@ fn has_provider() -> bool {
 #[cfg(not(all(feature = "tls", not(feature = "ring"))))]
 fn has_provider() -> bool {
     true
+}
+
+/// Whether the server's certificate is not accepted.
+#[cfg(feature = "tls")]
+fn is_untrusted(error: &ureq::Error) -> bool {
+    let ureq::Error::Io(error) = error else { return false };
+    let error = error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>());
+    matches!(error, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+#[cfg(not(feature = "tls"))]
+fn is_untrusted(_: &ureq::Error) -> bool {
+    false
 }
 
 /// A token with a line end, for example.
@@ -477,7 +494,7 @@ fn unread(error: ureq::Error) -> Error {
     match error {
         // A retry would get the same long answer.
         ureq::Error::BodyExceedsLimit(_) => Error::Unreadable("the answer is too long".to_owned()),
-        error => Error::NoAnswer(error.to_string()),
+        error => Error::NoAnswer(format!("no answer: {error}")),
     }
 }
 
@@ -534,13 +551,13 @@ impl RawAnswer {
         let body = Json::read(&self.body).unwrap_or(Json::Null).into_object();
         let error = body.clone().text("error").unwrap_or_default();
         let status = self.status;
-        if is_outcome_unknown(status) {
-            return Some(Error::NoAnswer(format!("{status} {}", printable(&error))));
-        }
         let (code, hint) = (header("swarm-error"), header("swarm-hint"));
         let retry_after = self.header("retry-after").and_then(|seconds| seconds.parse().ok());
         let refused = Refused { status, code, hint, retry_after, error, body };
-        Some(Error::Refused(Box::new(refused)))
+        Some(match is_outcome_unknown(status) {
+            true => Error::NoAnswer(refused.to_string()),
+            false => Error::Refused(Box::new(refused)),
+        })
     }
 
     /// The answer as `curl -i` prints it, if its body is text.
@@ -584,6 +601,16 @@ mod tests {
         let Err(Error::Refused(refused)) = client.get("/") else { panic!("it is refused") };
         assert_eq!((refused.status, refused.retry_after), (429, Some(7)));
         assert!(refused.source().is_none());
+    }
+
+    #[test]
+    fn server_that_answers_is_not_said_to_give_no_answer() {
+        let client = service(
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 29\r\nConnection: close\r\n\r\n{\"error\":\"store unavailable\"}",
+        );
+        let failed = client.without_retries().get("/").unwrap_err();
+        assert!(matches!(failed, Error::NoAnswer(_)), "{failed:?}");
+        assert_eq!(failed.to_string(), "503 \"store unavailable\"");
     }
 
     #[test]

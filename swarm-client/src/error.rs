@@ -12,8 +12,11 @@ pub enum Error {
     Refused(Box<Refused>),
     /// The outcome is unknown: there was no answer, or a 408 or 5xx. The same take may be sent again at any
     /// time.
-    #[error("no answer: {0}")]
+    #[error("{0}")]
     NoAnswer(String),
+    /// The certificate of the server is not accepted. Nothing was sent, and another attempt would end the same way.
+    #[error("{0}")]
+    Untrusted(String),
     /// The answer does not have the expected form.
     #[error("not understood: {0}")]
     Unreadable(String),

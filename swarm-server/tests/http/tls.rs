@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use swarm_redis_testing::wait_until;
 
@@ -301,8 +301,11 @@ fn commands_trust_the_authorities_that_they_are_given() {
         &["watch", url, "--state", state, "--once"],
         &["verify", openapi],
     ] {
+        let began = Instant::now();
         let (_, refused) = run(command, &[]);
         assert!(refused.contains("UnknownIssuer"), "{command:?}: {refused}");
+        // The pauses before other attempts are as long as this.
+        assert!(began.elapsed() < Duration::from_millis(7_500), "{command:?}");
         if matches!(command[0], "admin" | "member") {
             assert!(refused.contains("--ca-file FILE"), "{command:?}: {refused}");
         }

@@ -88,10 +88,10 @@ impl From<Error> for CommandError {
                 };
                 if refused.status == 401 { Self::Credential(text) } else { Self::Refused(text) }
             }
-            Error::NoAnswer(_) => {
+            Error::Untrusted(_) => {
                 Self::Unreached(explained(text, "--ca-file FILE trusts one more"))
             }
-            Error::Unreadable(_) => Self::Unreached(text),
+            Error::NoAnswer(_) | Error::Unreadable(_) => Self::Unreached(text),
             Error::Invalid(_) => Self::Usage(text),
             _ => Self::Refused(text),
         }

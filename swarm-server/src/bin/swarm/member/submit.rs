@@ -55,7 +55,7 @@ pub(super) fn run(
             Ok(answer) => answer,
             Err(Error::NoAnswer(reason)) => {
                 return Err(CommandError::Unreached(format!(
-                    "no answer: {reason}; the take is kept: run the same command again"
+                    "{reason}; the take is kept: run the same command again"
                 )));
             }
             Err(error) => return Err(error.into()),
