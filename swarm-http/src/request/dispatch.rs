@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::{Buf, Bytes};
 use futures_util::{FutureExt, Stream};
 use http::Method;
+use percent_encoding::percent_decode_str;
 use swarm_core::json::{ErrorPosition, Json, NotJson};
 use swarm_core::wire::{Problem, RequestError, parameters_hint};
 use tokio::time::Instant;
@@ -24,7 +25,7 @@ use crate::tenants::{Host, OperatorRequest, ServedTenant};
 
 use super::arrival::Arrival;
 use super::body::MAX_PARSED_INLINE;
-use super::context::RequestContext;
+use super::context::{RequestContext, invalid_query};
 use super::credential::{self, Credential, authorize};
 use super::dry_run::{self, DryRun};
 use super::head::RequestHead;
@@ -123,6 +124,15 @@ fn unknown_parameters(endpoint: &Endpoint, arrival: &Arrival) -> Option<String> 
     parameters_hint(unknown, &known)
 }
 
+/// The parameter of a route that a query gives and that is not UTF-8.
+fn not_text(route: &Route, query: &str) -> Option<&'static str> {
+    query.split('&').find_map(|pair| {
+        let (name, _) = form_urlencoded::parse(pair.as_bytes()).next()?;
+        let (name, _) = route.parameters().find(|(known, _)| *known == name)?;
+        percent_decode_str(pair).decode_utf8().is_err().then_some(name)
+    })
+}
+
 /// How the answer is made: compressed, and from the cache or not.
 #[derive(Clone, Copy)]
 struct AnswerOptions {
@@ -163,6 +173,10 @@ where
                 let answer = ApiError::from(RequestError::UnknownPath).into_answer();
                 let answer = answer.with_hint(arrival.fault_of_path());
                 page(answer.below(served.config().base_path()))
+            }
+            // A probe, which may come without a host, of what this address does not have.
+            _ if arrival.origin.host().is_none() => {
+                ApiError::from(RequestError::UnknownPath).into_answer()
             }
             _ => no_tenant(site, &arrival.origin).into_answer(),
         };
@@ -302,6 +316,9 @@ where
     let dry_run =
         if route.is_operators_change() { DryRun::of_query(&query, &served)? } else { None };
     let is_dry_run = dry_run.is_some();
+    if let Some(name) = not_text(route, &query) {
+        return Err(invalid_query(name, "must be text in UTF-8"));
+    }
     let bytes = match route.body {
         None => Bytes::new(),
         Some(rule) => {

@@ -65,7 +65,15 @@ fn log_is_filtered(backend: &Backend) {
     assert_eq!((&first[..], more), (&takes[..3], true));
     assert!((takes[2]..takes[3]).contains(&next), "{next}");
     assert_eq!(page(&client, &format!("kind=take&limit=3&after={next}")).0, &takes[3..]);
-    for bad in ["kind=takes", "kind=take,,memo", "session=x", "session=0x1", "wait=61", "wait=-1"] {
+    for bad in [
+        "kind=takes",
+        "kind=take,,memo",
+        "session=x",
+        "session=0x1",
+        "member=%FF",
+        "wait=61",
+        "wait=-1",
+    ] {
         client.get(&format!("/api/swarm/log?{bad}")).unread(400, "invalid query");
     }
 }

@@ -164,7 +164,7 @@ fn takes_are_listed_newest_first(backend: &Backend) {
     assert_eq!(ids(client, "/api/swarm/takes?before=1"), [0_u64; 0]);
     assert_eq!(ids(client, "/api/swarm/takes?before=0"), [0_u64; 0]);
     assert_eq!(ids(client, "/api/swarm/takes?session=9"), [0_u64; 0]);
-    for bad in ["limit=0", "limit=501", "before=x", "session=x", "superseded=1"] {
+    for bad in ["limit=0", "limit=501", "before=x", "session=x", "superseded=1", "q=%C3%28"] {
         client.get(&format!("/api/swarm/takes?{bad}")).unread(400, "invalid query");
     }
 }

@@ -219,6 +219,15 @@ fn probes_need_no_host() {
     );
     let tenants = format!("--config={}", file.display());
     for arguments in [&["serve", "--store=memory"][..], &["serve", "--store=memory", &tenants]] {
+        let (program, apart) = Program::with_operations_apart(arguments, &[]);
+        for (address, request, status) in [
+            (program.client.address, "GET /healthz", 404),
+            (apart.address, "GET /healthz", 200),
+            (apart.address, "OPTIONS /", 404),
+        ] {
+            let answer = talk(address, &format!("{request} HTTP/1.0\r\n\r\n"));
+            assert!(answer.starts_with(&format!("HTTP/1.0 {status}")), "{request}: {answer}");
+        }
         let program = Program::start(arguments, &[]);
         let address = program.client.address;
         for path in ["/healthz", "/readyz", "/metrics"] {
