@@ -11,9 +11,16 @@ use super::{Host, TenantConfig, TenantDirectory, TenantRequest};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DuplicateTenant {
-    /// Two tenants have this host, followed by this base path.
-    #[error("duplicate host {0:?}")]
-    Host(String),
+    /// Two tenants have this host, followed by this base path, or one has it twice.
+    #[error("duplicate host {host:?} of {:?} and {:?}", .first.as_str(), .second.as_str())]
+    Host {
+        /// The host and the base path.
+        host: String,
+        /// The tenant that had it.
+        first: TenantId,
+        /// The tenant that was to have it, too.
+        second: TenantId,
+    },
     /// Two tenants have this id: the same records would be served to the operators of both.
     #[error("duplicate tenant {:?}", .0.as_str())]
     Id(TenantId),
@@ -97,8 +104,12 @@ impl Tenants {
                 }
                 let base = tenant.base_path();
                 let sharing = all.by_host.entry(key(host)).or_default();
-                if sharing.iter().any(|other| other.base_path() == base) {
-                    return Err(DuplicateTenant::Host(format!("{host}{base}")));
+                if let Some(other) = sharing.iter().find(|other| other.base_path() == base) {
+                    return Err(DuplicateTenant::Host {
+                        host: format!("{host}{base}"),
+                        first: other.id.clone(),
+                        second: tenant.id.clone(),
+                    });
                 }
                 sharing.push(Arc::clone(&tenant));
                 sharing.sort_by_key(|it| std::cmp::Reverse(it.base_path().as_str().len()));
@@ -183,6 +194,11 @@ mod tests {
         TenantConfig::new(TenantId::parse(id).unwrap(), AdminTokens::new()).on_hosts(hosts.to_vec())
     }
 
+    fn duplicate(host: &str, tenants: [&str; 2]) -> Result<(), DuplicateTenant> {
+        let [first, second] = tenants.map(|id| TenantId::parse(id).unwrap());
+        Err(DuplicateTenant::Host { host: host.to_owned(), first, second })
+    }
+
     fn found(table: &HostTable, host: &str) -> Option<String> {
         found_at(table, host, "/")
     }
@@ -204,14 +220,16 @@ mod tests {
         assert_eq!(found(&table, "acme.example.").unwrap(), "acme");
         assert_eq!(found(&table, "acme.example.:80").unwrap(), "acme");
         let taken = table.insert(tenant("zenith", &["bolt.example."]));
-        assert_eq!(taken, Err(DuplicateTenant::Host("bolt.example.".to_owned())));
+        assert_eq!(taken, duplicate("bolt.example.", ["bolt", "zenith"]));
+        let twice = table.insert(tenant("twice", &["a.example", "a.example"]));
+        assert_eq!(twice, duplicate("a.example", ["twice", "twice"]));
         table.insert(tenant("dotted", &["dotted.example."])).unwrap();
         assert_eq!(found(&table, "dotted.example").unwrap(), "dotted");
         assert!(table.remove(&TenantId::parse("dotted").unwrap()));
         table.insert(tenant("acme", &["acme.example"])).unwrap();
         assert_eq!(found(&table, "www.acme.example"), None);
         let taken = table.insert(tenant("zenith", &["zenith.example", "Bolt.example"]));
-        assert_eq!(taken, Err(DuplicateTenant::Host("Bolt.example".to_owned())));
+        assert_eq!(taken, duplicate("Bolt.example", ["bolt", "zenith"]));
         assert_eq!(found(&table, "zenith.example"), None);
         assert!(table.remove(&TenantId::parse("bolt").unwrap()));
         assert_eq!((found(&table, "bolt.example"), table.tenants().len()), (None, 1));
@@ -259,7 +277,7 @@ mod tests {
             assert_eq!(found_at(&table, "a.example", path).unwrap(), id, "{path}");
         }
         let same = table.insert(below("other", "/x"));
-        assert_eq!(same, Err(DuplicateTenant::Host("a.example/x".to_owned())));
+        assert_eq!(same, duplicate("a.example/x", ["short", "other"]));
         assert!(table.remove(&TenantId::parse("long").unwrap()));
         assert_eq!(found_at(&table, "a.example", "/x/y").unwrap(), "short");
     }

@@ -330,7 +330,7 @@ fn passwords_in_invalid_configuration_are_not_printed() {
         assert!(!said.contains("hunter2"), "{said}");
     }
     let said = refusal(&["serve", "--store", "redis://ada:hunter2@127.0.0.1:1/0"], &[]);
-    assert!(said.contains("store: redis://127.0.0.1:1: store unavailable"), "{said}");
+    assert!(said.contains("store: redis://127.0.0.1:1/0: store unavailable"), "{said}");
     let environment =
         [("SWARM_STORE", "redis://:hunter2@a"), ("SWARM_SMTP_URL", "smtp://:hunter2@a")];
     let help = swarm(&["serve", "--help"], &environment).output().unwrap();

@@ -63,7 +63,7 @@ fn check_prints_the_effective_configuration() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
     for line in [
-        "store: redis://h:1?strict=true",
+        "store: redis://h:1/0?strict=true",
         "acme: \"Acme desk\" on acme.example; operated by operator (admin), ada (admin)",
         "briefs at 21:00",
         "acme: warning: key_prefix is \"desk\"",
@@ -151,10 +151,13 @@ fn invalid_tenant_settings_are_named() {
         ),
         (without("admin_tokens", bad_hash), "admin_tokens"),
         (without("admin_tokens", "admin_tokens = [{ name = \"ada\" }]"), "hash"),
-        (without("admin_tokens", &same), "bob"),
+        (without("admin_tokens", &same), "\"bob\": a hash stands under one name"),
         (without("admin_tokens", &same.replace("bob", "schedule")), "schedule"),
         (without("admin_token", ""), "admin_token_hash"),
-        (with("") + &with("").replace("id = \"acme\"", "id = \"bolt\""), "acme.example"),
+        (
+            with("") + &with("").replace("id = \"acme\"", "id = \"bolt\""),
+            "tenants: duplicate host \"acme.example\" of \"acme\" and \"bolt\"",
+        ),
     ]
     .into_iter()
     .enumerate()
@@ -172,7 +175,7 @@ fn invalid_tenant_settings_are_named() {
 
 #[test]
 fn check_refuses_invalid_store_and_mail_addresses() {
-    for listen in ["nowhere", ":8080", "127.0.0.1:80800"] {
+    for listen in ["nowhere", ":8080", "127.0.0.1:80800", "*:8080", "tcp://0.0.0.0:8080"] {
         for command in ["check", "serve"] {
             let said = refusal(&[command], &[("SWARM_LISTEN", listen)]);
             assert!(said.contains("listen: must be HOST:PORT"), "{command}: {listen}\n{said}");
@@ -185,8 +188,11 @@ fn check_refuses_invalid_store_and_mail_addresses() {
             assert!(said.contains("metrics_listen: must be another address"), "{command}: {said}");
         }
     }
-    for (listen, metrics_listen) in [("0.0.0.0:8081", "[::1]:8081"), ("localhost:0", "localhost:0")]
-    {
+    for (listen, metrics_listen) in [
+        ("0.0.0.0:8081", "[::1]:8081"),
+        ("localhost:0", "localhost:0"),
+        ("my_desk-1.example:8081", "[fe80::1%eth0]:8081"),
+    ] {
         let flags = ["check", "--listen", listen, "--metrics-listen", metrics_listen];
         let checked = swarm(&flags, &[]).output().unwrap();
         assert!(checked.status.success(), "{checked:?}");

@@ -200,7 +200,10 @@ impl Options {
             [("listen", Some(&listen)), ("metrics_listen", metrics_listen.as_ref())]
         {
             if let Some(address) = address.filter(|address| !is_host_and_port(address)) {
-                return Err(format!("{key}: must be HOST:PORT, not {address:?}").into());
+                return Err(format!(
+                    "{key}: must be HOST:PORT, not {address:?}; every address is 0.0.0.0:8080 or, with IPv6, [::]:8080"
+                )
+                .into());
             }
         }
         if metrics_listen.as_ref().is_some_and(|address| are_same(&listen, address)) {
@@ -230,8 +233,9 @@ impl Options {
 
 /// Whether the text has the form HOST:PORT. The host is resolved when the server starts.
 fn is_host_and_port(address: &str) -> bool {
-    let parts = address.rsplit_once(':');
-    parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+    let Some((host, port)) = address.rsplit_once(':') else { return false };
+    let is_of_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]%".contains(&byte);
+    !host.is_empty() && host.bytes().all(is_of_host) && port.parse::<u16>().is_ok()
 }
 
 /// Whether only one of two addresses can be listened on, as far as that is known without resolving names.

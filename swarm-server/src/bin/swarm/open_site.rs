@@ -37,7 +37,8 @@ pub(crate) struct CheckedTenants {
 impl CheckedTenants {
     pub(crate) fn of(tables: &[TenantTable], mail: Option<&MailConfig>) -> Result<Self, Failure> {
         let tenants = tenants::configured(tables)?;
-        HostTable::new().replace(tenants.iter().cloned())?;
+        let replaced = HostTable::new().replace(tenants.iter().cloned());
+        replaced.map_err(|error| format!("tenants: {error}"))?;
         let silent = |tenant: &&TenantConfig| tenant.mail_from.is_none();
         if let (Some(MailConfig { from: None, .. }), Some(tenant)) =
             (mail, tenants.iter().find(silent))

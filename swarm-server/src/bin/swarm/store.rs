@@ -291,7 +291,7 @@ pub(crate) fn settings(store: &str) -> String {
 }
 
 /// The address without user, password and settings, for messages. If it is malformed, only the scheme,
-/// because any part could be the password.
+/// because any part could be the password. A path that is no database is left out for the same reason.
 pub(crate) fn shown(store: &str) -> String {
     if store.starts_with(SQLITE) {
         return store.to_owned();
@@ -302,13 +302,27 @@ pub(crate) fn shown(store: &str) -> String {
         return scheme.to_owned();
     }
     let rest = rest.rsplit_once('@').map_or(rest, |(_, hosts)| hosts);
-    let hosts = rest.split('/').next().unwrap_or_default();
+    let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let database = if is_database(scheme, path) { format!("/{path}") } else { String::new() };
     let is_port = |port: &str| port.parse::<u16>().is_ok();
     let is_host = |host: &str| match host.rsplit_once(':') {
         Some((name, port)) => !name.is_empty() && is_port(port),
         None => !host.is_empty(),
     };
-    if hosts.split(',').all(is_host) { format!("{scheme}://{hosts}") } else { scheme.to_owned() }
+    // PostgreSQL may have its host among the settings.
+    let has_hosts = hosts.split(',').all(is_host) || (hosts.is_empty() && !database.is_empty());
+    if has_hosts { format!("{scheme}://{hosts}{database}") } else { scheme.to_owned() }
+}
+
+/// Whether a path is the name of a database of PostgreSQL, or the number of one of Redis.
+fn is_database(scheme: &str, path: &str) -> bool {
+    let is_named = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-' | '.' | '%');
+    !path.is_empty()
+        && match scheme {
+            "postgres" | "postgresql" => path.chars().all(is_named),
+            "redis" | "rediss" => path.bytes().all(|it| it.is_ascii_digit()),
+            _ => false,
+        }
 }
 
 /// Both interfaces for this use. A slow store gets the basis cache: takes are first judged by cached facts, so that most
@@ -360,6 +374,25 @@ mod tests {
             ("sqlite:swarm.db", ""),
         ] {
             assert_eq!(settings(store), shown, "{store}");
+        }
+    }
+
+    #[test]
+    fn database_is_shown_without_user_and_password() {
+        for (store, expected) in [
+            ("postgres://ada:hush@a:1,b:2/desk?pool=4", "postgres://a:1,b:2/desk"),
+            ("postgres://ada:hu/sh@h/d-1", "postgres://h/d-1"),
+            ("postgres:///desk?host=/run/postgresql", "postgres:///desk"),
+            ("postgres://ada:hush/desk", "postgres"),
+            ("postgres://ada:h?ush@h/desk", "postgres"),
+            ("postgres://h/desk/hush", "postgres://h"),
+            ("postgres://h/?password=hush", "postgres://h"),
+            ("rediss://:hush@h:1/3?strict=true", "rediss://h:1/3"),
+            ("redis://h/hush", "redis://h"),
+            ("redis-sentinel://:hush@a:1,b:2/hush", "redis-sentinel://a:1,b:2"),
+            ("smtps://ada:hush@h:465", "smtps://h:465"),
+        ] {
+            assert_eq!(shown(store), expected, "{store}");
         }
     }
 

@@ -140,8 +140,9 @@ fn operators(table: &TenantTable) -> Result<AdminTokens, (&'static str, String)>
         let role = role.as_deref().map_or(Some(Role::Admin), Role::parse);
         let role = role.ok_or_else(|| bad("role: must be admin, operator or reader"))?;
         let more = operators.with(Operator::new(actor, role), hash);
-        operators = more
-            .map_err(|_| bad("a name has one role and at most two hashes, none of them twice"))?;
+        operators = more.map_err(|_| {
+            bad("a hash stands under one name and once, and a name has one role and at most two hashes")
+        })?;
     }
     Ok(operators)
 }
