@@ -257,6 +257,7 @@ fn lists_take_the_words_that_they_print_and_the_times_that_people_type() {
     program.client.convene("2026-11-21", "aurora");
     let listed = user.admin("session list").ok();
     assert!(listed.contains("\n1\t2026-11-21\taurora\topen\t"), "{listed}");
+    assert!(user.admin("session show 1").ok().contains("\nstate\topen\n"));
     for state in ["open", "collecting"] {
         assert_eq!(user.admin(&format!("session list --state {state}")).ok(), listed);
     }
@@ -340,7 +341,7 @@ fn exit_statuses_tell_refusal_use_outage_and_credential_apart() {
     user.with(&["export", "foo", "--out", "public"], &[]).fails(2, "foo: must be");
     user.admin("rotate-key").fails(2, "Usage");
     user.admin("applications --state unknown").fails(2, "applied, approved, claimed");
-    user.admin("session list --state unknown").fails(2, "scheduled, collecting");
+    user.admin("session list --state unknown").fails(2, "announced, open");
     user.member("apply --name Zoë --contact a").fails(1, "key new");
     let wrong = [("SWARM_URL", &*user.url), ("SWARM_ADMIN_TOKEN", "adm_that_is_wrong")];
     user.with(&["admin", "applications"], &wrong).fails(4, "401");
@@ -458,6 +459,20 @@ fn contexts_and_profiles_are_private_files() {
     let listed = user.with(&["admin", "context", "list"], &[]).ok();
     assert!(listed.contains("desk\t") && !listed.contains(ADMIN), "{listed}");
     user.with(&["admin", "--url", "http://127.0.0.1:1", "status"], &[]).fails(4, "no token");
+    let right = fs::read_to_string(&contexts).unwrap();
+    for (broken, why) in [
+        ("{", "not JSON"),
+        ("[]", "must be a JSON object"),
+        ("{\"contexts\":3}", "contexts must be a map"),
+        ("{\"inUse\":\"bolt\"}", "\"bolt\", is not there"),
+    ] {
+        fs::write(&contexts, broken).unwrap();
+        let named = format!("{}: ", contexts.display());
+        let refused = user.with(&["admin", "status"], &[]);
+        assert!(refused.err.contains(&named), "{}", refused.err);
+        refused.fails(1, why);
+    }
+    fs::write(&contexts, right).unwrap();
 
     joined(&user);
     user.member("key new").fails(1, "there is one already");
@@ -509,6 +524,10 @@ fn member_reads_its_own_sealed_takes_and_keeps_their_salt() {
     let public = program.client.get("/api/swarm/takes/1").expect(200).json();
     assert_eq!((&public["sealed"], &public["stance"]), (&own["sealed"], &Value::Null));
     assert!(user.member("takes").ok().contains(own["sealed"].as_str().unwrap()));
+    let token = fs::read_to_string(user.profile("token")).unwrap();
+    fs::write(user.profile("token"), "tok_that_is_wrong").unwrap();
+    user.member("takes").fails(4, "401");
+    fs::write(user.profile("token"), token).unwrap();
     let seal = own["sealed"].as_str().unwrap();
     let file = user.profile(&format!("sealed-1-{}.json", &seal["sha256:".len()..][..16]));
     let kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();

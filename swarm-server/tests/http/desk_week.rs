@@ -184,6 +184,7 @@ fn sessions(operator: &Operator<'_>) {
     operator.change("session close 1 --yes");
     operator.change("session aggregate 1 --yes");
     operator.change("session publish 1");
+    assert!(user.admin("session void --help").ok().contains("--note <TEXT> <ID>\n"));
     user.admin("session void 1 --yes").fails(2, "--note");
     user.admin("session void 1 --note wrong").fails(2, "--yes");
     operator.change("session void 1 --note wrong --yes");
@@ -247,6 +248,9 @@ fn committee(operator: &Operator<'_>) {
     operator.change("committee day 2999-01-01 aurora");
     operator.change("committee briefs --subject aurora --deadline +10m");
     let generated = json_of(&operator.run("committee briefs --deadline +10m --json"));
+    let earlier = operator.user.admin("committee briefs --deadline +1m");
+    assert!(earlier.err.contains("today's briefs: the deadline moves "), "{}", earlier.err);
+    earlier.fails(2, "--yes");
     let day = generated["date"].as_str().unwrap();
     assert!(operator.run(&format!("committee filing {day}")).contains("chair"));
     operator.user.file("synthesis.md", "Neutral.");

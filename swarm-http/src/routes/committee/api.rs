@@ -161,6 +161,7 @@ pub(super) fn routes() -> Vec<Route> {
             .command(
                 Command::new("briefs", "--deadline +40m", "today's briefs are generated")
                     .below("committee")
+                    .about("today's briefs")
                     .flag("subject_id", "subject")
                     .flag("deadline_utc", "deadline")
                     .asks(CautionCode::EARLY)

@@ -205,7 +205,7 @@ pub(super) struct SessionOptions {
 #[derive(Subcommand)]
 pub(super) enum SessionVerb {
     /// List the sessions, newest first
-    #[command(after_help = "Example: swarm admin session list --state collecting")]
+    #[command(after_help = "Example: swarm admin session list --state open")]
     List {
         /// Those in this state only
         #[arg(long, value_parser = session_states())]
@@ -219,10 +219,10 @@ pub(super) enum SessionVerb {
     },
 }
 
-/// The states of a session, which may also be given by the words that lists have for them.
+/// The words that lists have for the states of a session, which may also be given as the API names them.
 fn session_states() -> PossibleValuesParser {
     let states = ["scheduled", "collecting", "window_closed", "aggregated", "published"];
-    PossibleValuesParser::new(states.map(|it| PossibleValue::new(it).alias(state_word(it))))
+    PossibleValuesParser::new(states.map(|it| PossibleValue::new(state_word(it)).alias(it)))
 }
 
 #[derive(Subcommand)]

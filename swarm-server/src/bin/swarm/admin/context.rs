@@ -3,6 +3,7 @@
 //! the address of that context alone, and that address gets no other token.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use swarm_client::Client;
@@ -34,12 +35,15 @@ struct Context {
 
 impl Contexts {
     fn read() -> Result<Self, CommandError> {
-        let path = configuration_folder()?.join("contexts.json");
-        Ok(read_private_json(&path)?.unwrap_or_default())
+        Ok(read_private_json(&Self::path()?)?.unwrap_or_default())
+    }
+
+    fn path() -> Result<PathBuf, CommandError> {
+        Ok(configuration_folder()?.join("contexts.json"))
     }
 
     fn write(&self) -> Result<(), CommandError> {
-        let path = configuration_folder()?.join("contexts.json");
+        let path = Self::path()?;
         note(&format!("writing {} (mode 0600)", path.display()));
         replace_private(&path, &json::write(self))
     }
@@ -48,6 +52,18 @@ impl Contexts {
         let known = "swarm admin context list shows those there are";
         let absent = || CommandError::Usage(format!("no context {name:?}; {known}"));
         self.contexts.get(name).ok_or_else(absent)
+    }
+
+    /// The context in use, and its name.
+    fn used(&self) -> Result<Option<(&str, &Context)>, CommandError> {
+        let Some(name) = self.in_use.as_deref() else { return Ok(None) };
+        match self.contexts.get(name) {
+            Some(context) => Ok(Some((name, context))),
+            None => Err(CommandError::Refused(format!(
+                "{}: the context in use, {name:?}, is not there",
+                Self::path()?.display()
+            ))),
+        }
     }
 }
 
@@ -65,9 +81,10 @@ pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError>
         return Ok((client(access, url)?, token.clone()));
     }
     let contexts = Contexts::read()?;
-    let stored = named.or(contexts.in_use.as_deref());
-    let stored =
-        stored.map(|name| Ok::<_, CommandError>((name, contexts.get(name)?))).transpose()?;
+    let stored = match named {
+        Some(name) => Some((name, contexts.get(name)?)),
+        None => contexts.used()?,
+    };
     let Some((name, Context { url: its_url, token: its_token })) = stored else {
         return Err(match url {
             Some(_) => no_token("no token"),

@@ -95,11 +95,14 @@ fn insert(command: clap::Command, group: &[&str], declared: &'static Command) ->
             command.mut_subcommand(*first, |inner| insert(inner, rest, declared))
         }
         None => {
-            // What the whole group takes is no argument of the verb.
-            let is_inherited = |field: &str| {
-                command.get_arguments().any(|it| it.is_global_set() && it.get_id() == field)
+            // What the whole group takes is no argument of the verb, unless the verb demands it.
+            let is_inherited = |argument: &&Argument| {
+                let field = argument.field.as_str();
+                let mut of_group = command.get_arguments();
+                !argument.is_required
+                    && of_group.any(|it| it.is_global_set() && it.get_id() == field)
             };
-            let own = declared.arguments.iter().filter(|it| !is_inherited(&it.field));
+            let own = declared.arguments.iter().filter(|it| !is_inherited(it));
             let arguments: Vec<_> = own.flat_map(arguments).collect();
             let words = [declared.group, declared.word, declared.example].map(str::trim);
             let example = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>();
@@ -214,11 +217,6 @@ impl Request {
                     path = path.replace(&parameter, &path_segment(&text));
                     shown.push((argument.field.clone(), text));
                     continue;
-                }
-                None if argument.is_required && argument.flag.is_some() => {
-                    let flag = argument.flag.as_deref().unwrap_or_default();
-                    let text = format!("{} wants --{flag}: {}", command.word, argument.help);
-                    return Err(CommandError::Usage(text));
                 }
                 text => {
                     let value = value(declared, operator, argument, text)?;

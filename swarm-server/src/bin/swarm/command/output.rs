@@ -19,17 +19,20 @@ pub(crate) fn state_word(state: &str) -> &str {
     SessionState::parse(state).map_or(state, |state| Stage::of_state(state).word())
 }
 
-/// The state of a session in the words of the pages, and what else is to be known: `open, sealed`.
-fn session_state(session: &Json) -> String {
-    let state = state_word(&text_of(session, "state")).to_owned();
-    let is_given = |name: &str| !matches!(cell(session, name).as_str(), "" | "false");
+/// A session with its state in the words of the pages, and what else is to be known: `open, sealed`.
+fn for_people(session: Json) -> Json {
+    let state = state_word(&text_of(&session, "state")).to_owned();
+    let is_given = |name: &str| !matches!(cell(&session, name).as_str(), "" | "false");
     let flags = [
         (is_given("blind") && !is_given("openedAt"), "sealed"),
         (is_given("practice"), "practice"),
         (is_given("voided"), "void"),
     ];
     let flags = flags.into_iter().filter_map(|(holds, flag)| holds.then_some(flag.to_owned()));
-    [state].into_iter().chain(flags).collect::<Vec<_>>().join(", ")
+    let state = [state].into_iter().chain(flags).collect::<Vec<_>>().join(", ");
+    let mut session = session.into_object();
+    session.set("state", Json::Text(state));
+    Json::Object(session)
 }
 
 /// The output format of a command.
@@ -86,12 +89,6 @@ impl Output {
             Some(Json::List(rows)) => rows,
             _ => Vec::new(),
         };
-        let for_people = |row: Json| {
-            let state = session_state(&row);
-            let mut row = row.into_object();
-            row.set("state", Json::Text(state));
-            Json::Object(row)
-        };
         print_rows(&rows.into_iter().map(for_people).collect::<Vec<_>>(), columns)
     }
 
@@ -114,8 +111,8 @@ impl Output {
         self.answer(object, |object| Ok(console::print(&table(&[], &fields(object)))?))
     }
 
-    /// Prints the record in the answer to a change, which names it as the session in `{ok, status, session}`; of any
-    /// other answer what it says.
+    /// Prints the record in the answer to a change, which names it as the session in `{ok, status, session}`, whose state
+    /// is in the words for people; of any other answer what it says.
     ///
     /// # Errors
     /// [`CommandError::Refused`] when standard output cannot be written.
@@ -124,6 +121,9 @@ impl Output {
             let object = answer.clone().into_object();
             let record = object.members().find(|(_, value)| matches!(value, Json::Object(_)));
             let rows = match record {
+                Some(("session", session)) if !text_of(session, "state").is_empty() => {
+                    fields(&for_people(session.clone()))
+                }
                 Some((_, record)) => fields(record),
                 None => fields(answer)
                     .into_iter()

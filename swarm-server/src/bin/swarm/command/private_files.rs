@@ -59,10 +59,14 @@ pub(crate) fn read_private_json<T: DeserializeOwned>(
 /// Reads a file with a JSON object; `None` where there is no file.
 ///
 /// # Errors
-/// [`CommandError::Refused`] as of [`read_private`], and when the content is no JSON. It names the file.
+/// [`CommandError::Refused`] as of [`read_private`], and when the content is no JSON object. It names the file.
 pub(crate) fn read_private_object(path: &Path) -> Result<Option<Object>, CommandError> {
-    let json = read_private(path)?.map(|text| Json::read(text.as_bytes()));
-    Ok(json.transpose().map_err(|error| in_file(path, &error))?.map(Json::into_object))
+    let Some(text) = read_private(path)? else { return Ok(None) };
+    match Json::read(text.as_bytes()) {
+        Ok(Json::Object(object)) => Ok(Some(object)),
+        Ok(_) => Err(in_file(path, &"must be a JSON object")),
+        Err(error) => Err(in_file(path, &format!("not JSON: {}", error.position))),
+    }
 }
 
 fn in_file(path: &Path, error: &dyn std::fmt::Display) -> CommandError {
