@@ -100,7 +100,7 @@ pub(crate) fn subject_lines(timeline: &Timeline<'_>) -> Markup {
         draw_scores(&mut svg, timeline, height, across);
     }
     if !memos.is_empty() {
-        svg.word(Anchor::Start, (0.0, memos_at + 14.0), "memos");
+        svg.margin_word(memos_at + 10.0 + MIDDLE, "memos");
         for memo in *memos {
             let place = (across(memo.day), memos_at + 10.0);
             svg.dot("memo", place, 4.0, (&memo.title, Some(&memo.href)));
@@ -130,9 +130,16 @@ fn draw_days(svg: &mut Svg, days: &[(i64, String)], bottom: f64, across: impl Fn
     }
 }
 
-/// The least distance of two names at the axis, on the scale of the service, and the longest name, in letters.
+/// The least distance of two names at the axis, on the scale of the service, and the longest name, in letters: as it fits in
+/// the margin.
 const APART: f64 = 0.25;
-const MAX_NAME: usize = 24;
+const MAX_NAME: usize = 12;
+
+/// The width of the margin in which the names stand, in pixels: the style sheet pads the drawing by it.
+const MARGIN: f64 = 112.0;
+
+/// How far below its line the letters of a label stand, in pixels, so that its middle is at the line.
+const MIDDLE: f64 = 4.4;
 
 fn draw_scores(
     svg: &mut Svg,
@@ -152,7 +159,7 @@ fn draw_scores(
     }
     draw_stances(svg, scores, height, (&across, &down));
     for (rank, words) in axis.ranks_and_names(APART, MAX_NAME) {
-        svg.word(Anchor::Start, (0.0, down(rank) - 4.0), &words);
+        svg.margin_word(down(rank) + MIDDLE, &words);
     }
     let at = |it: &Score| (across(it.day), down(it.score));
     svg.path("trend", height, &scores.iter().map(at).collect::<Vec<_>>());
@@ -207,11 +214,11 @@ fn draw_values(
     let (highest, lowest) = (top + 48.0, top + 116.0);
     let usd = Scale::of(values.iter().map(|value| value.usd));
     let down = |value: f64| lowest - (lowest - highest) * usd.part(value);
-    svg.name(Anchor::Start, (0.0, top + 20.0), 0.0, &format!("value {}", timeline.last_value));
+    svg.name(Anchor::Start, (0.0, top + 20.0), -MARGIN, &format!("value {}", timeline.last_value));
     svg.line("grid", (0.0, highest), (100.0, highest));
     svg.line("grid", (0.0, lowest), (100.0, lowest));
-    svg.word(Anchor::Start, (0.0, highest - 6.0), figures.1);
-    svg.word(Anchor::Start, (0.0, lowest + 16.0), figures.0);
+    svg.margin_word(highest + MIDDLE, figures.1);
+    svg.margin_word(lowest + MIDDLE, figures.0);
     let begins_at_zero = values.iter().map(|value| value.usd).reduce(f64::min) == Some(0.0);
     if figures.0 != figures.1 && !begins_at_zero {
         svg.word(Anchor::End, (100.0, lowest + 16.0), "this axis does not start at $0");
@@ -277,6 +284,10 @@ mod tests {
         assert!(svg.contains("<a href=\"/swarm/sessions/105\""), "{svg}");
         assert_eq!(svg.matches("class=\"dissent\"").count(), 1, "{svg}");
         assert_eq!(svg.matches("class=\"crossing\"").count(), 1, "the score changed sides: {svg}");
+        // The stances are named beside their lines, in the margin, so that no session is under a name.
+        let name = "<text class=\"end\" x=\"0%\" y=\"10.525rem\" dx=\"-0.5rem\">0 neutral</text>";
+        assert!(svg.contains(name), "{svg}");
+        assert_eq!(svg.matches("dx=\"-0.5rem\"").count(), 5 + 2, "stances and values: {svg}");
         for faint in ["cautious few\"", "constructive some\"", "bullish many\""] {
             assert_eq!(svg.matches(faint).count(), 1, "{faint} in {svg}");
         }

@@ -98,6 +98,11 @@ impl Svg {
         self.text(anchor.class(), at, 0.0, text);
     }
 
+    /// A label in the margin left of the drawing, for which the style sheet leaves room: nothing that the chart shows is there.
+    pub(super) fn margin_word(&mut self, y: f64, text: &str) {
+        self.text(Anchor::End.class(), (0.0, y), -8.0, text);
+    }
+
     /// The name of something that the chart shows, shifted right by `from` pixels.
     pub(super) fn name(&mut self, anchor: Anchor, at: (f64, f64), from: f64, text: &str) {
         self.text(&format!("name {}", anchor.class()), at, from, text);
