@@ -169,7 +169,7 @@ mod pages {
     /// Errors as JSON, even if a page is preferred.
     pub(crate) fn error_pages(
         _: &HeaderMap,
-        _: &Arc<ServedTenant>,
+        _: Option<&Arc<ServedTenant>>,
         _: &dyn Fn() -> String,
     ) -> ErrorPage {
         Box::new(|answer| answer)

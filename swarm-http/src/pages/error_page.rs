@@ -15,19 +15,34 @@ pub(crate) fn page(site: SiteContext, error: ApiError) -> Answer {
 
 /// As [`page`], of an answer whose headers have the base path already.
 pub(crate) fn page_below(base: &BasePath, site: SiteContext, answer: Answer) -> Answer {
-    let body = Json::read(&answer.body).ok();
-    let text_of_error = body.and_then(|body| body.into_object().text("error").ok());
-    let title = capitalized(text_of_error.as_deref().unwrap_or_default());
     let page = ErrorPage {
         text: text(answer.status),
         hint: answer.header(&SWARM_HINT).map(capitalized),
-        frame: Frame { path: None, ..Frame::new(site, title, "") },
+        frame: Frame { path: None, ..Frame::new(site, title(&answer), "") },
     };
     let rendered = html(answer.status, &page).below(base);
-    // Keep the headers of the error, such as `Allow` and `Retry-After`.
+    in_place_of(answer, rendered)
+}
+
+/// As [`page`], of an answer to a request for no tenant. It has no name and no links: they would lead to the same error.
+pub(crate) fn page_of_no_tenant(answer: Answer) -> Answer {
+    let page = NoTenantPage { title: title(&answer), text: text(answer.status) };
+    let rendered = html(answer.status, &page);
+    in_place_of(answer, rendered)
+}
+
+/// The rendered page, with the headers of the error, such as `Allow` and `Retry-After`.
+fn in_place_of(answer: Answer, rendered: Answer) -> Answer {
     let (mut headers, problem) = (answer.headers, answer.problem);
     headers.extend(rendered.headers.clone());
     Answer { headers, problem, error_json: Some(answer.body), ..rendered }
+}
+
+/// The text of the error, as the title of its page.
+fn title(answer: &Answer) -> String {
+    let body = Json::read(&answer.body).ok();
+    let text_of_error = body.and_then(|body| body.into_object().text("error").ok());
+    capitalized(text_of_error.as_deref().unwrap_or_default())
 }
 
 #[derive(Template)]
@@ -39,11 +54,21 @@ struct ErrorPage {
     hint: Option<String>,
 }
 
+#[derive(Template)]
+#[template(path = "no_tenant.html")]
+struct NoTenantPage {
+    title: String,
+    text: &'static str,
+}
+
 fn text(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_FOUND => {
             "There is no record at this address. The address may be mistyped, or the memo was retracted. \
              Takes are never removed."
+        }
+        StatusCode::MISDIRECTED_REQUEST => {
+            "Nothing is served at the host of this address. It may be mistyped, or not set up yet."
         }
         StatusCode::SERVICE_UNAVAILABLE => {
             "The records cannot be read at the moment. No record is lost; try again shortly."

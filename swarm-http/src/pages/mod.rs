@@ -90,10 +90,11 @@ pub(crate) async fn home(request: RequestContext) -> Reply {
 /// Pages of the errors at paths that are not of the API, if the client prefers HTML. The headers of an answer have the base path already.
 pub(crate) fn error_pages(
     headers: &HeaderMap,
-    served: &Arc<ServedTenant>,
+    served: Option<&Arc<ServedTenant>>,
     address: &dyn Fn() -> String,
 ) -> ErrorPage {
-    let site = prefers_html(headers).then(|| (Arc::clone(served), address()));
+    let is_page = prefers_html(headers);
+    let site = served.filter(|_| is_page).map(|served| (Arc::clone(served), address()));
     Box::new(move |answer| {
         // Only an error in JSON changes.
         if answer.problem.is_none() || answer.header(&CONTENT_TYPE) != Some("application/json") {
@@ -104,6 +105,7 @@ pub(crate) fn error_pages(
                 let site = SiteContext::new(served, address.clone());
                 error_page::page_below(served.config().base_path(), site, answer)
             }
+            None if is_page => error_page::page_of_no_tenant(answer),
             None => answer,
         };
         answer.headers.insert(VARY, HeaderValue::from_static("Accept"));

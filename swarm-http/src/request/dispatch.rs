@@ -55,7 +55,7 @@ where
     let client = site.client_of(&head.headers, &head.extensions);
     let receipt = ReceiptRequest::of(&arrival);
     let form = error_form(&arrival);
-    let error_page = endpoint.error_pages().and_then(|pages| error_page(pages, &arrival));
+    let error_page = endpoint.error_pages().map(|pages| error_page(pages, &arrival));
     let negotiation = endpoint.has_public_read().then(|| match receipt {
         None => Negotiation::of(&head.headers),
         Some(_) => Negotiation::of_receipt(),
@@ -104,10 +104,9 @@ fn error_form(arrival: &Arrival) -> ErrorForm {
     ErrorForm::of(&arrival.head.headers, || arrival.address())
 }
 
-/// The page of an error of a request; `None` for an unknown host.
-fn error_page(pages: ErrorPages, arrival: &Arrival) -> Option<ErrorPage> {
-    let served = arrival.served.as_ref()?;
-    Some(pages(&arrival.head.headers, served, &|| arrival.address()))
+/// The page of an error of a request.
+fn error_page(pages: ErrorPages, arrival: &Arrival) -> ErrorPage {
+    pages(&arrival.head.headers, arrival.served.as_ref(), &|| arrival.address())
 }
 
 /// The hint for the parameters of a query that mean nothing, at a path of the API.
@@ -168,19 +167,18 @@ where
     let form = error_form(&arrival);
     let body = pin!(body);
     let answered = with_receipt(receipt, body, async |_body| {
-        let answer = match (&arrival.served, error_page(error_pages, &arrival)) {
-            (Some(served), Some(page)) => {
+        let answer = match &arrival.served {
+            Some(served) => {
                 let answer = ApiError::from(RequestError::UnknownPath).into_answer();
-                let answer = answer.with_hint(arrival.fault_of_path());
-                page(answer.below(served.config().base_path()))
+                answer.with_hint(arrival.fault_of_path()).below(served.config().base_path())
             }
             // A probe, which may come without a host, of what this address does not have.
-            _ if arrival.origin.host().is_none() => {
+            None if arrival.origin.host().is_none() => {
                 ApiError::from(RequestError::UnknownPath).into_answer()
             }
-            _ => no_tenant(site, &arrival.origin).into_answer(),
+            None => no_tenant(site, &arrival.origin).into_answer(),
         };
-        form.apply(answer)
+        form.apply(error_page(error_pages, &arrival)(answer))
     });
     let asker = (id, client, &form);
     let method = &arrival.head.method;

@@ -359,4 +359,17 @@ fn unknown_host_is_421_for_any_path(backend: &Backend) {
         stranger.send(method, path, &[ONCE], b"").unread(421, "unknown host");
     }
     stranger.get("/healthz").expect(200);
+    // A browser gets a page, which does not repeat the host.
+    for path in ["/", "/swarm/sessions", "/nowhere"] {
+        let page = stranger.send("GET", path, &[("accept", "text/html"), ONCE], b"").expect(421);
+        let kind = page.header("content-type").unwrap();
+        assert!(kind.starts_with("text/html"), "{path}: {page:?}");
+        assert!(page.header("content-security-policy").is_some(), "{path}: {page:?}");
+        assert_eq!(page.header("swarm-error"), Some("unknown-host"), "{path}");
+        assert_eq!(page.header("vary"), Some("Accept"), "{path}");
+        assert!(page.text.contains("<h1>Unknown host</h1>"), "{path}: {page:?}");
+        assert!(!page.text.contains("stranger") && !page.text.contains("href"), "{page:?}");
+    }
+    let api = stranger.send("GET", "/api/swarm/members", &[("accept", "text/html"), ONCE], b"");
+    api.unread(421, "unknown host");
 }
