@@ -1,13 +1,15 @@
 //! Deadlines as calendar files (RFC 5545), for whoever subscribes to them: of all sessions, or of those on a subject.
 //!
 //! An event keeps its `UID` when its deadline moves, so that a calendar moves it too, and on every host, so that it is never there twice.
+//! `SEQUENCE`, `DTSTAMP` and `LAST-MODIFIED` say that it moved: clients keep the event that they have without that.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use futures_util::future::try_join_all;
 use http::StatusCode;
 use icalendar::{Calendar, Component as _, Event, EventLike as _, Property};
-use swarm_core::domain::{SessionSummary, SubjectId};
+use swarm_core::domain::{LogEntry, LogLine, SessionAct, SessionSummary, SubjectId};
 use swarm_core::{Error, Timestamp};
 
 use super::frame::SiteContext;
@@ -19,6 +21,13 @@ use crate::response::{Answer, Reply};
 
 /// Maximum number of sessions in a file.
 const MAX_SESSIONS: usize = 500;
+
+/// The end of a file.
+const END: &str = "END:VCALENDAR\r\n";
+
+/// What a calendar without events has. It must have a component (RFC 5545, 3.6), and clients show no time zone.
+const TIME_ZONE: &str = "BEGIN:VTIMEZONE\r\nTZID:UTC\r\nBEGIN:STANDARD\r\nDTSTART:19700101T000000\r\n\
+                         TZOFFSETFROM:+0000\r\nTZOFFSETTO:+0000\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n";
 
 /// `/deadlines.ics`
 pub(crate) async fn deadlines(request: RequestContext) -> Reply {
@@ -47,11 +56,19 @@ async fn answer(
     drop(overview);
     let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
+    let acts = try_join_all(sessions.iter().map(|session| tenant.acts_on(session.id))).await?;
     let site = SiteContext::of(request);
     let (tenant, subjects) = (tenant.id().as_str(), &subjects);
     let mut calendar = named(name);
-    calendar.extend(sessions.iter().filter_map(|session| event(session, tenant, &site, subjects)));
-    Ok(Answer::new(StatusCode::OK, "text/calendar; charset=utf-8", calendar.to_string()))
+    let sessions = sessions.iter().zip(&acts);
+    calendar.extend(sessions.filter_map(|session| event(session, tenant, &site, subjects)));
+    let mut text = calendar.to_string();
+    if calendar.components.is_empty()
+        && let Some(start) = text.strip_suffix(END)
+    {
+        text = [start, TIME_ZONE, END].concat();
+    }
+    Ok(Answer::new(StatusCode::OK, "text/calendar; charset=utf-8", text))
 }
 
 /// An empty calendar with a name.
@@ -64,9 +81,9 @@ fn named(name: &str) -> Calendar {
     calendar
 }
 
-/// The deadline of a session; `None` if it has none. It has no end: that would have to come later.
+/// The deadline of a session with these acts; `None` if it has none. It has no end: that would have to come later.
 fn event(
-    session: &Arc<SessionSummary>,
+    (session, acts): (&Arc<SessionSummary>, &Vec<LogLine>),
     tenant: &str,
     site: &SiteContext,
     subjects: &Subjects,
@@ -79,14 +96,23 @@ fn event(
     if session.practice {
         name.push_str(" (practice)");
     }
+    let moves: Vec<_> = acts.iter().filter(|line| moves_deadline(&line.entry)).collect();
+    let last = instant(moves.last().map_or(session.convened_at, |line| line.at))?;
     let event = Event::new()
         .uid(&format!("session-{id}-{convened}@{tenant}"))
-        .timestamp(instant(session.convened_at)?)
+        .timestamp(last)
+        .last_modified(last)
+        .sequence(u32::try_from(moves.len()).unwrap_or(u32::MAX))
         .summary(&printable(format!("{name}, {}: takes are due", session.date)))
         .url(&format!("{}{path}", site.origin))
         .starts(closes)
         .done();
     Some(event)
+}
+
+/// Whether an entry of the log is of an act that moved the deadline of its session.
+fn moves_deadline(entry: &LogEntry) -> bool {
+    matches!(entry, LogEntry::Session(entry) if entry.act == SessionAct::Deadline)
 }
 
 fn instant(at: Timestamp) -> Option<DateTime<Utc>> {

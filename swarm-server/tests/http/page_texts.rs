@@ -439,6 +439,19 @@ fn deadlines_are_a_calendar_whose_events_move() {
     let moved = lines("/swarm/subjects/aurora/deadlines.ics");
     assert!(moved.iter().any(|it| it == "DTSTART:20300103T000000Z"), "{moved:?}");
     assert_eq!(id(&moved), id(&one));
+    // A client that has the event takes the newer one.
+    let value = |lines: &[String], name: &str| {
+        let value = lines.iter().find_map(|line| line.strip_prefix(&format!("{name}:")));
+        value.unwrap_or_else(|| panic!("{name}: {lines:?}")).to_owned()
+    };
+    assert_eq!([&one, &moved].map(|lines| value(lines, "SEQUENCE")), ["0", "1"]);
+    let entry = client.log_entries().pop().unwrap();
+    assert_eq!(entry["act"], "deadline");
+    let at = entry["at"].as_str().unwrap().replace(['-', ':'], "");
+    let at = format!("{}Z", at.split('.').next().unwrap());
+    for name in ["DTSTAMP", "LAST-MODIFIED"] {
+        assert_eq!(value(&moved, name), at);
+    }
     client.get("/swarm/subjects/nothing/deadlines.ics").refused(404, "no such subject");
 }
 
@@ -466,6 +479,16 @@ fn names_in_calendars_are_escaped() {
     assert!(named("NAME;VALUE=TEXT:").ends_with(&format!(": {escaped}")), "{lines:?}");
     assert!(named("X-WR-CALNAME:").ends_with(&format!(": {escaped}")), "{lines:?}");
     assert_eq!(named("SUMMARY:"), format!("{escaped}\\, {DAY}: takes are due"));
+}
+
+/// It has a component that no client shows: RFC 5545 wants one.
+#[test]
+fn calendar_without_events_has_a_time_zone() {
+    let fixture = Fixture::start();
+    let text = fixture.client.get("/deadlines.ics").expect(200).text;
+    assert!(!text.contains("VEVENT"), "{text}");
+    assert!(text.contains("\r\nBEGIN:VTIMEZONE\r\nTZID:UTC\r\n"), "{text}");
+    assert!(text.ends_with("\r\nEND:VTIMEZONE\r\nEND:VCALENDAR\r\n"), "{text}");
 }
 
 /// As `/api/swarm/open-sessions`, but that what has no deadline is no event.
