@@ -198,7 +198,7 @@ impl TakeView {
         }
     }
 
-    /// With subject, session and age, and why no take of its session counts: for lists of takes of several sessions.
+    /// With subject, session and age, and why it does not count: for lists of takes of several sessions.
     pub(super) fn in_list(
         take: &PublicTake,
         sessions: &TakeSessions,
@@ -350,24 +350,44 @@ pub(super) fn no_result_text(session: &SessionSummary) -> Option<&'static str> {
 }
 
 /// The sessions of listed takes.
-pub(super) struct TakeSessions(HashMap<SessionId, Arc<SessionSummary>>);
+pub(super) struct TakeSessions {
+    sessions: HashMap<SessionId, Arc<SessionSummary>>,
+    /// Why those of the takes that do not count do not.
+    remarks: HashMap<TakeId, &'static str>,
+}
 
 impl TakeSessions {
     /// Looks the sessions of these takes up, each once.
     pub(super) async fn find(tenant: &Tenant, takes: &[PublicTake]) -> Result<Self, Error> {
         let found = sessions_of(tenant, takes.iter().map(PublicTake::session_id)).await?;
-        Ok(Self(found.into_iter().map(|session| (session.id, session)).collect()))
+        let sessions: HashMap<_, _> =
+            found.into_iter().map(|session| (session.id, session)).collect();
+        let remarks = takes.iter().map(|take| {
+            let session = sessions.get(&take.session_id());
+            async move {
+                let Some(session) = session else { return Ok(None) };
+                let remark = match no_result_text(session) {
+                    None if session.figures.is_some() => {
+                        tenant.counting(take).await?.and_then(uncounted_text)
+                    }
+                    remark => remark,
+                };
+                Ok::<_, Error>(remark.map(|remark| (take.id(), remark)))
+            }
+        });
+        let remarks = try_join_all(remarks).await?.into_iter().flatten().collect();
+        Ok(Self { sessions, remarks })
     }
 
     /// The scale of the session of a take.
     pub(super) fn scale(&self, take: &PublicTake) -> &StanceScale {
-        let session = self.0.get(&take.session_id());
+        let session = self.sessions.get(&take.session_id());
         session.map_or(StanceScale::of_service(), |session| session.declaration.scale())
     }
 
-    /// Why no take of its session counts; `None` if its result counts.
+    /// Why a take does not count; `None` if it does, or there is no result yet.
     pub(super) fn remark(&self, take: &PublicTake) -> Option<&'static str> {
-        no_result_text(self.0.get(&take.session_id())?)
+        self.remarks.get(&take.id()).copied()
     }
 }
 

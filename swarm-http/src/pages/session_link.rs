@@ -1,19 +1,21 @@
 //! A session as the pages below its own name it.
 
 use swarm_core::domain::{Day, SubjectId};
-use swarm_core::{Error, SessionId, Tenant};
+use swarm_core::{Error, Refusal, SessionId, Tenant};
 
 use super::frame::{Frame, SiteContext};
 use super::markup::Markup;
 use super::time_text::TimeFormatter;
-use super::{links, lists};
+use super::{links, lists, stage_text};
 
-/// A session: its path, subject and day.
+/// A session: its path, subject, day and stage.
 pub(super) struct SessionLink {
     pub(super) id: String,
     pub(super) href: String,
     pub(super) subject: String,
     pub(super) day: Markup,
+    /// The stage and the flags: `published, void`.
+    pub(super) stage: String,
     /// `Aurora, 20 Nov`
     name: String,
 }
@@ -26,11 +28,17 @@ impl SessionLink {
         times: TimeFormatter,
     ) -> Result<Self, Error> {
         let (_, subject) = lists::subject(tenant, subject).await?;
+        let stage = match tenant.summary(id).await {
+            Ok(session) => stage_text::flagged(&session, times),
+            Err(Error::Refused(Refusal::NotFound(_))) => "withdrawn".to_owned(),
+            Err(error) => return Err(error),
+        };
         Ok(Self {
             id: id.to_string(),
             href: links::session(id),
             name: format!("{subject}, {}", times.day_text(date)),
             day: times.day(date),
+            stage,
             subject,
         })
     }

@@ -39,6 +39,10 @@ fn take_filed_after_the_snapshot_is_listed_too() {
     let remark = "late, not counted";
     assert!(counted.contains("/swarm/takes/1\"") && !counted.contains(remark), "{counted}");
     assert!(late.contains("/swarm/takes/2\"") && late.contains(remark), "{late}");
+    let takes = client.get("/swarm/takes").expect(200).text;
+    assert_eq!(takes.matches(remark).count(), 1, "{takes}");
+    let (late, _) = takes.split_once("/swarm/takes/1\"").unwrap();
+    assert!(late.contains("/swarm/takes/2\"") && late.contains(remark), "{takes}");
 }
 
 #[test]

@@ -141,6 +141,10 @@ fn practice_session_is_open_to_all_and_counts_nowhere(backend: &Backend) {
     assert!(member.contains(remark) && !member.contains("against the consensus"), "{member}");
     let shown = page(client, "/swarm/sessions/1");
     assert!(shown.contains("For practice: every active member may file here"), "{shown}");
+    for part in ["roster", "history"] {
+        let shown = page(client, &format!("/swarm/sessions/1/{part}"));
+        assert!(shown.contains("<span class=\"state\">published, practice</span>"), "{shown}");
+    }
 
     // Sessions that count are published before and after it: nothing moved since it, and it is no result.
     let next = convene(client, &json!({ "date": "2026-11-30" })).expect(201).json();
@@ -231,6 +235,10 @@ fn voided_session_counts_nowhere_from_then_on(backend: &Backend) {
     assert!(!shown.contains("The score is") && !shown.contains("result above"), "{shown}");
     assert!(page(client, "/swarm/takes/2").contains("not counted: the session is void"));
     assert!(page(client, "/swarm/sessions").contains(">published, void<"));
+    for part in ["roster", "history"] {
+        let shown = page(client, &format!("/swarm/sessions/2/{part}"));
+        assert!(shown.contains("<span class=\"state\">published, void</span>"), "{part}: {shown}");
+    }
     let feed = client.get("/swarm/subjects/aurora/feed.xml").expect(200).text;
     assert!(feed.contains("<summary>published, void.</summary>"), "{feed}");
     let file = client.get(&format!("/swarm/members/{}.csv", ada.id)).expect(200).text;
