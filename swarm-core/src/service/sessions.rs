@@ -28,6 +28,9 @@ pub(super) const BEFORE_RESULT: [SessionState; 3] =
 const LISTED_AT_ONCE: usize = 500;
 const MAX_LISTED: usize = 10_000;
 
+/// Number of sessions on each side of one, by id, among which its neighbours by day are.
+const CONVENED_NEAR: usize = 50;
+
 /// Number of sessions that are read at a time by their ids or days.
 const READ_AT_ONCE: usize = 16;
 
@@ -417,22 +420,27 @@ impl Tenant {
         Ok(self.store.published(limit).await?)
     }
 
-    /// Returns the sessions of the same subject before and after this one.
+    /// Returns the sessions of the same subject before and after this one by their day; of one day, by id. They are among the
+    /// 50 that were convened before this one and the 50 after it.
     ///
     /// # Errors
     /// [`Error::Store`].
     pub async fn neighbours(
         &self,
-        id: SessionId,
-        subject: &SubjectId,
+        session: &SessionSummary,
     ) -> Result<[Option<Arc<SessionSummary>>; 2], Error> {
-        let list = SessionList::About(subject.clone());
-        let one = SummaryQuery { list, limit: 1, ..SummaryQuery::default() };
-        let earlier = SummaryQuery { before: Some(id), ..one.clone() };
-        let later = SummaryQuery { after: Some(id), ..one };
+        let list = SessionList::About(session.subject_id.clone());
+        let near = SummaryQuery { list, limit: CONVENED_NEAR, ..SummaryQuery::default() };
+        let before = SummaryQuery { before: Some(session.id), ..near.clone() };
+        let after = SummaryQuery { after: Some(session.id), ..near };
+        let mut found = self.store.session_summaries(&before).await?;
+        found.extend(self.store.session_summaries(&after).await?);
+        let place = |session: &SessionSummary| (session.date, session.id);
+        let (earlier, later): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|other| place(other) < place(session));
         Ok([
-            self.store.session_summaries(&earlier).await?.pop(),
-            self.store.session_summaries(&later).await?.pop(),
+            earlier.into_iter().max_by_key(|other| place(other)),
+            later.into_iter().min_by_key(|other| place(other)),
         ])
     }
 

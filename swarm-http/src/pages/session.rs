@@ -205,7 +205,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         false => None,
     };
     let hidden_by = hidden_by.filter(|newest| *newest != session.id);
-    let [earlier, next_of_subject] = tenant.neighbours(session.id, &session.subject_id).await?;
+    let [earlier, next_of_subject] = tenant.neighbours(&summary).await?;
     let neighbour =
         |session: Arc<SessionSummary>| (links::session(session.id), times.day(session.date));
     let site = SiteContext::of(&request);

@@ -278,6 +278,27 @@ fn session_leads_to_its_roster_and_its_history() {
     client.get("/swarm/sessions/9/history").expect(404);
 }
 
+/// Also of a day that was convened after a later one.
+#[test]
+fn session_leads_to_those_before_and_after_it_by_day() {
+    let (_server, client) = started();
+    for day in ["2026-11-21", "2026-11-28", "2026-11-24", "2026-11-24"] {
+        convene(&client, day, &json!({}));
+    }
+    let of_day = [1, 3, 4, 2];
+    for (nth, session) in of_day.into_iter().enumerate() {
+        let page = html(&client, &format!("/swarm/sessions/{session}"));
+        let linked = |rel: &str| {
+            let (_, link) =
+                page.split_once(&format!("<a rel=\"{rel}\" href=\"/swarm/sessions/"))?;
+            link.split('"').next()?.parse::<u64>().ok()
+        };
+        let before = nth.checked_sub(1).map(|nth| of_day[nth]);
+        assert_eq!(linked("prev"), before, "session {session}");
+        assert_eq!(linked("next"), of_day.get(nth + 1).copied(), "session {session}");
+    }
+}
+
 #[test]
 fn pages_after_the_first_have_takes_alone() {
     let (_server, client) = started();
@@ -432,6 +453,12 @@ fn session_is_cited_embedded_and_found_by_oembed() {
 
     let card = client.get("/swarm/sessions/1/card").expect(200);
     places(&card.text, ["Aurora", "+2.00", "bullish", "published"]);
+    // It is part of the page of the session, which it names as its address.
+    let link = |rel: &str| format!("{rel}=\"{}/swarm/sessions/1\">", client.url());
+    for text in [link("<link rel=\"canonical\" href"), link("<meta property=\"og:url\" content")] {
+        assert!(card.text.contains(&text), "{text} in {}", card.text);
+    }
+    assert!(card.text.contains("<meta property=\"og:title\" content=\"Aurora, 2026-11-21"));
     let policy = |answer: &crate::harness::Answer| {
         answer.header("content-security-policy").unwrap().to_owned()
     };
