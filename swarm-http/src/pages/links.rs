@@ -16,8 +16,12 @@ pub(crate) fn member(id: &MemberId) -> String {
 }
 
 /// Where the id ends as the name of a file does, its dot is encoded: without that it would be the path of the files of another subject.
+/// A subject without [a path of its own](has_path) is linked by the list of its sessions.
 pub(crate) fn subject(id: &SubjectId) -> String {
     let part = part(id.as_str());
+    if !has_path(id.as_str()) {
+        return format!("/swarm/sessions?subject={part}");
+    }
     let file = [".csv", ".json"]
         .iter()
         .find_map(|ending| Some((part.strip_suffix(ending)?, &ending[1..])));
@@ -39,8 +43,13 @@ pub(crate) fn committee(date: Day) -> String {
     format!("/swarm/committee/{date}")
 }
 
-/// Encodes a text as one path segment or query value. The segments `.` and `..` cannot be encoded:
-/// URL parsers resolve them in every form, so records with such ids have no page of their own.
+/// Whether a record with this id can have a path. The segments `.` and `..` cannot be encoded: URL parsers resolve them in every
+/// form. In a query they are as any other text.
+pub(crate) fn has_path(id: &str) -> bool {
+    !matches!(id, "." | "..")
+}
+
+/// Encodes a text as one path segment or query value.
 pub(crate) fn part(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }
@@ -63,6 +72,14 @@ mod tests {
         for (id, path) in [("a.csv", "a%2Ecsv"), ("a.b.json", "a.b%2Ejson"), ("a.b", "a.b")] {
             let id = SubjectId::parse(id).unwrap();
             assert_eq!(subject(&id), format!("/swarm/subjects/{path}"));
+        }
+        for id in [".", ".."] {
+            let link = subject(&SubjectId::parse(id).unwrap());
+            assert_eq!(
+                link,
+                format!("/swarm/sessions?subject={id}"),
+                "a browser resolves the path"
+            );
         }
     }
 

@@ -15,7 +15,7 @@ use super::super::form::{Field, FormView, Options};
 use super::super::layout::{Page, anchor, quoted};
 use super::super::table::Table;
 use crate::pages::Markup;
-use crate::pages::links::{self, part};
+use crate::pages::links::{self, has_path, part};
 use crate::pages::lists::subject_title;
 use crate::pages::markup::escape;
 use crate::pages::people::member_name;
@@ -33,9 +33,12 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     let found = context.request.tenant().subjects(after.as_ref(), per_page).await?;
     let mut page = Page::new("Subjects").with_lead("What sessions are about.");
     let rows = found.subjects.iter().map(|subject| {
-        let path = format!("/operate/subjects/{}", part(subject.id.as_str()));
+        let (id, title) = (subject.id.as_str(), subject_title(subject));
         vec![
-            anchor(&path, &subject_title(subject)),
+            match has_path(id) {
+                true => anchor(&format!("/operate/subjects/{}", part(id)), &title),
+                false => quoted(&title),
+            },
             quoted(subject.id.as_str()),
             quoted(&subject.status),
             subject.last_reviewed.map_or(Markup::default(), |day| context.times.day(day)),
