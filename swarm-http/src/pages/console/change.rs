@@ -113,7 +113,7 @@ async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
         Err(error) => {
             context.sign_in.form_refused(&form);
             let fields = refused_fields(act, &context, &sent, &error).await;
-            let fault = Some(fault(&error));
+            let fault = Some(fault(act, &sent, &error));
             let refused = RefusedForm { action, fault, sent, fields };
             show_again(act.page_id, context, refused, Some(*error)).await
         }
@@ -147,6 +147,10 @@ async fn refused_fields(
     error: &Answer,
 ) -> Vec<(&'static str, String)> {
     let mut found: Vec<(&'static str, String)> = Vec::new();
+    if let (StatusCode::NOT_FOUND, Some((_, field))) = (error.status, act.changed) {
+        found.push((field, format!("names nothing: {}", text_of(error))));
+        return found;
+    }
     let mut bodies = bodies(act, context, sent).into_iter();
     let (Some(body), None) = (bodies.next(), bodies.next()) else { return found };
     let mut body = body.into_object();
@@ -199,6 +203,12 @@ fn refused_field(error: &Answer) -> Option<(String, String)> {
     let (name, _) = detail.split_at(end);
     let (_, why) = detail.split_once(' ')?;
     Some((name.to_owned(), why.trim_end_matches('.').to_owned()))
+}
+
+/// The text of an error of the API.
+fn text_of(error: &Answer) -> String {
+    let body = Json::read(&error.body).map(Json::into_object);
+    body.ok().and_then(|mut body| body.text("error").ok()).unwrap_or_default()
 }
 
 /// The outcome of a form that was not refused.
@@ -409,7 +419,11 @@ async fn show_again(
     }
 }
 
-fn fault(error: &Answer) -> String {
+fn fault(act: &Act, sent: &FormData, error: &Answer) -> String {
+    // The boxes are no field that the page could mark, and the API has another name for them.
+    if act.each.is_some_and(|field| !sent.has(field)) {
+        return "Nothing was changed: nothing is chosen.".to_owned();
+    }
     match error.problem {
         Some(swarm_core::wire::Problem::StaleForm) => {
             "What this form was made from has changed meanwhile. Look at the page again, then send it.".to_owned()

@@ -228,6 +228,8 @@ fn committee_and_outbox_are_operated() {
     act("/operate/committee/members/ada/inactive", &[]);
     act("/operate/committee/members/ada/active", &[]);
     act("/operate/committee/day", &[("subject_id", "aurora")]);
+    let refused = visitor.fill_in(page, "/operate/committee/withdraw", &[("date", "2026-13-45")]);
+    refused.expect(404).says("Day, UTC names nothing: no such session.");
     let today = visitor.get(page).expect(200).form("/operate/committee/withdraw").fields;
     let today = today.iter().find(|(name, _)| name == "date").unwrap().1.clone();
     // Late in the day the deadline is over, and the briefs are refused.

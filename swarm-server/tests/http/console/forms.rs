@@ -36,6 +36,16 @@ fn deadline_of_an_opened_session_is_not_offered_to_be_moved() {
 }
 
 #[test]
+fn form_says_so_where_nothing_is_chosen() {
+    let server = Server::start();
+    let visitor = Visitor::signed_in(&server.client());
+    for act in ["activate", "reject"] {
+        let refused = visitor.post(&format!("/operate/applications/{act}"), &[]).expect(400);
+        refused.says("Nothing was changed: nothing is chosen.");
+    }
+}
+
+#[test]
 fn refused_form_comes_back_with_what_was_typed() {
     let server = Server::start();
     let client = server.client();
