@@ -360,7 +360,7 @@ fn holdings(
             clipped(&position.token, 40),
             clipped(position.chain.as_deref().unwrap_or("–"), 30),
             position.value_usd.map_or("–".to_owned(), dollars),
-            position.pct.map_or("–".to_owned(), |part| format!("{part} %")),
+            position.pct.map_or("–".to_owned(), percent),
         )
     };
     Holdings {
@@ -392,9 +392,22 @@ pub(super) fn dollars(amount: f64) -> String {
     format!("{sign}${:.2}{unit}", size / part)
 }
 
+/// `80 %`, `−12.5 %`
+fn percent(part: f64) -> String {
+    let sign = if part < 0.0 { "−" } else { "" };
+    format!("{sign}{} %", part.abs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_below_zero_have_the_minus_of_amounts() {
+        for (part, text) in [(80.0, "80 %"), (-12.5, "−12.5 %"), (-0.0, "0 %")] {
+            assert_eq!(percent(part), text);
+        }
+    }
 
     #[test]
     fn amounts_are_short() {
