@@ -17,6 +17,9 @@ use super::{
 pub struct SessionSummary {
     /// The id.
     pub id: SessionId,
+    /// The number of acts on it, as [`Session::version`]. Not on the wire.
+    #[serde(skip)]
+    pub version: u64,
     /// The day.
     pub date: Day,
     /// The subject.
@@ -84,6 +87,7 @@ impl Session {
     pub fn summary(&self) -> SessionSummary {
         SessionSummary {
             id: self.id,
+            version: self.version,
             date: self.date,
             subject_id: self.subject_id.clone(),
             state: self.state,

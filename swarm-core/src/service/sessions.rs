@@ -29,7 +29,7 @@ const LISTED_AT_ONCE: usize = 500;
 const MAX_LISTED: usize = 10_000;
 
 /// Number of sessions on each side of one, by id, among which its neighbours by day are.
-const CONVENED_NEAR: usize = 50;
+const CONVENED_NEAR: usize = 8;
 
 /// Number of sessions that are read at a time by their ids or days.
 const READ_AT_ONCE: usize = 16;
@@ -421,7 +421,7 @@ impl Tenant {
     }
 
     /// Returns the sessions of the same subject before and after this one by their day; of one day, by id. They are among the
-    /// 50 that were convened before this one and the 50 after it.
+    /// 8 that were convened before this one and the 8 after it.
     ///
     /// # Errors
     /// [`Error::Store`].

@@ -1,6 +1,6 @@
 //! Filing takes, preflights, and reads of takes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::basis_cache::SubmitInProgress;
@@ -421,16 +421,44 @@ impl Tenant {
     /// # Errors
     /// [`Refusal::NotFound`] when there is no such session.
     pub async fn counting(&self, take: &PublicTake) -> Result<Option<Counting>, Error> {
-        let summary = self.summary(take.session_id()).await?;
-        let Some(figures) = &summary.figures else { return Ok(None) };
+        let session = self.summary(take.session_id()).await?;
+        let sessions = HashMap::from([(session.id, session)]);
+        Ok(self.countings(std::slice::from_ref(take), &sessions).await?.remove(&take.id()))
+    }
+
+    /// Returns the same of several takes, without those of sessions that have no snapshot. `sessions` has the sessions of the takes. Each
+    /// roster is read once.
+    ///
+    /// # Errors
+    /// As [`counting`](Self::counting).
+    pub async fn countings(
+        &self,
+        takes: &[PublicTake],
+        sessions: &HashMap<SessionId, Arc<SessionSummary>>,
+    ) -> Result<HashMap<TakeId, Counting>, Error> {
         // A roster does not change once there is a snapshot.
-        let counts = !summary.has_roster
-            || self.without_snapshot(summary.id).await?.expects(take.member_id());
-        if let Some(counting) = rules::counting_by_time(take.filed_at(), figures, counts) {
-            return Ok(Some(counting));
+        let mut with_roster = HashMap::new();
+        for session in sessions.values().filter(|it| it.has_roster && it.figures.is_some()) {
+            with_roster.insert(session.id, self.without_snapshot(session.id).await?);
         }
-        let session = self.session_record(take.session_id()).await?;
-        Ok(session.snapshot.as_deref().map(|snapshot| rules::counting(take, snapshot)))
+        let mut found = HashMap::with_capacity(takes.len());
+        for take in takes {
+            let id = take.session_id();
+            let Some(figures) = sessions.get(&id).and_then(|it| it.figures.as_ref()) else {
+                continue;
+            };
+            let is_expected =
+                with_roster.get(&id).is_none_or(|session| session.expects(take.member_id()));
+            let counting = match rules::counting_by_time(take.filed_at(), figures, is_expected) {
+                Some(counting) => Some(counting),
+                None => {
+                    let session = self.session_record(id).await?;
+                    session.snapshot.as_deref().map(|snapshot| rules::counting(take, snapshot))
+                }
+            };
+            found.extend(counting.map(|counting| (take.id(), counting)));
+        }
+        Ok(found)
     }
 
     /// Returns up to `limit` of the latest takes of members that `keep` accepts, newest first, in sessions of any state: no

@@ -1,15 +1,14 @@
 //! Deadlines as calendar files (RFC 5545), for whoever subscribes to them: of all sessions, or of those on a subject.
 //!
 //! An event keeps its `UID` when its deadline moves, so that a calendar moves it too, and on every host, so that it is never there twice.
-//! `SEQUENCE`, `DTSTAMP` and `LAST-MODIFIED` say that it moved: clients keep the event that they have without that.
+//! `SEQUENCE` grows meanwhile: without that, clients keep the event that they have.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use futures_util::future::try_join_all;
 use http::StatusCode;
 use icalendar::{Calendar, Component as _, Event, EventLike as _, Property};
-use swarm_core::domain::{LogEntry, LogLine, SessionAct, SessionSummary, SubjectId};
+use swarm_core::domain::{SessionSummary, SubjectId};
 use swarm_core::{Error, Timestamp};
 
 use super::frame::SiteContext;
@@ -56,12 +55,10 @@ async fn answer(
     drop(overview);
     let ids = sessions.iter().map(|session| &session.subject_id);
     let subjects = Subjects::find(tenant, ids).await?;
-    let acts = try_join_all(sessions.iter().map(|session| tenant.acts_on(session.id))).await?;
     let site = SiteContext::of(request);
     let (tenant, subjects) = (tenant.id().as_str(), &subjects);
     let mut calendar = named(name);
-    let sessions = sessions.iter().zip(&acts);
-    calendar.extend(sessions.filter_map(|session| event(session, tenant, &site, subjects)));
+    calendar.extend(sessions.iter().filter_map(|session| event(session, tenant, &site, subjects)));
     let mut text = calendar.to_string();
     if calendar.components.is_empty()
         && let Some(start) = text.strip_suffix(END)
@@ -81,9 +78,9 @@ fn named(name: &str) -> Calendar {
     calendar
 }
 
-/// The deadline of a session with these acts; `None` if it has none. It has no end: that would have to come later.
+/// The deadline of a session; `None` if it has none. It has no end: that would have to come later.
 fn event(
-    (session, acts): (&Arc<SessionSummary>, &Vec<LogLine>),
+    session: &Arc<SessionSummary>,
     tenant: &str,
     site: &SiteContext,
     subjects: &Subjects,
@@ -96,23 +93,15 @@ fn event(
     if session.practice {
         name.push_str(" (practice)");
     }
-    let moves: Vec<_> = acts.iter().filter(|line| moves_deadline(&line.entry)).collect();
-    let last = instant(moves.last().map_or(session.convened_at, |line| line.at))?;
     let event = Event::new()
         .uid(&format!("session-{id}-{convened}@{tenant}"))
-        .timestamp(last)
-        .last_modified(last)
-        .sequence(u32::try_from(moves.len()).unwrap_or(u32::MAX))
+        .timestamp(instant(session.convened_at)?)
+        .sequence(u32::try_from(session.version).unwrap_or(u32::MAX))
         .summary(&printable(format!("{name}, {}: takes are due", session.date)))
         .url(&format!("{}{path}", site.origin))
         .starts(closes)
         .done();
     Some(event)
-}
-
-/// Whether an entry of the log is of an act that moved the deadline of its session.
-fn moves_deadline(entry: &LogEntry) -> bool {
-    matches!(entry, LogEntry::Session(entry) if entry.act == SessionAct::Deadline)
 }
 
 fn instant(at: Timestamp) -> Option<DateTime<Utc>> {

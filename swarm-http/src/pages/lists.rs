@@ -362,20 +362,13 @@ impl TakeSessions {
         let found = sessions_of(tenant, takes.iter().map(PublicTake::session_id)).await?;
         let sessions: HashMap<_, _> =
             found.into_iter().map(|session| (session.id, session)).collect();
-        let remarks = takes.iter().map(|take| {
-            let session = sessions.get(&take.session_id());
-            async move {
-                let Some(session) = session else { return Ok(None) };
-                let remark = match no_result_text(session) {
-                    None if session.figures.is_some() => {
-                        tenant.counting(take).await?.and_then(uncounted_text)
-                    }
-                    remark => remark,
-                };
-                Ok::<_, Error>(remark.map(|remark| (take.id(), remark)))
-            }
-        });
-        let remarks = try_join_all(remarks).await?.into_iter().flatten().collect();
+        let countings = tenant.countings(takes, &sessions).await?;
+        let remark = |take: &PublicTake| {
+            no_result_text(sessions.get(&take.session_id())?)
+                .or_else(|| countings.get(&take.id()).copied().and_then(uncounted_text))
+        };
+        let remarks = takes.iter().filter_map(|take| Some((take.id(), remark(take)?)));
+        let remarks = remarks.collect();
         Ok(Self { sessions, remarks })
     }
 

@@ -401,6 +401,7 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
     let declaration = declaration(row)?;
     Ok(Arc::new(SessionSummary {
         id: SessionId(number(row, sessions::ID)?),
+        version: number(row, sessions::ACTS)?,
         date: Day::parse(text(row, sessions::DATE)?)?,
         subject_id: SubjectId::parse(text(row, sessions::SUBJECT)?)?,
         state: text(row, sessions::STATE)?.parse()?,
