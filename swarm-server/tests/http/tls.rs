@@ -6,9 +6,10 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use swarm_redis_testing::wait_until;
+use tokio::time::Instant;
 
 use crate::program::{Program, refusal, swarm};
 
