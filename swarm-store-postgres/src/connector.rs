@@ -40,6 +40,9 @@ pub(crate) struct Connector {
     is_read_only: bool,
     /// Why the file with passwords is left out, if one is.
     left_out: Option<String>,
+    /// What is said of a certificate that is not accepted, where the authorities are not those of the system.
+    #[cfg(feature = "tls")]
+    authorities: Option<String>,
 }
 
 impl Connector {
@@ -60,6 +63,10 @@ impl Connector {
             tls,
             is_read_only,
             left_out: settings.left_out.clone(),
+            #[cfg(feature = "tls")]
+            authorities: crate::tls::authorities_file(&settings.tls).map(|file| {
+                format!("the authorities are those of sslrootcert, {}", file.display())
+            }),
         })
     }
 
@@ -144,6 +151,13 @@ impl Connect for Connector {
                 _ => self.first(TargetSessionAttrs::Any).await,
             },
         };
+        #[cfg(feature = "tls")]
+        let connected = connected.map_err(|error| match (error, &self.authorities) {
+            (ConnectError::Client(error), Some(authorities)) if is_about_certificate(&error) => {
+                ConnectError::Hinted(error, authorities.clone())
+            }
+            (error, _) => error,
+        });
         connected.map_err(|error| match (error, &self.left_out) {
             (ConnectError::Client(error), Some(left_out)) if is_about_password(&error) => {
                 ConnectError::Hinted(error, left_out.clone())
@@ -164,4 +178,12 @@ fn is_about_password(error: &Error) -> bool {
         Some(code) => code.code().starts_with("28"),
         None => error.source().is_some_and(|cause| !cause.is::<std::io::Error>()),
     }
+}
+
+/// Returns whether the certificate of the server is not accepted.
+#[cfg(feature = "tls")]
+fn is_about_certificate(error: &Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    let cause = cause.and_then(std::io::Error::get_ref).and_then(|it| it.downcast_ref());
+    matches!(cause, Some(rustls::Error::InvalidCertificate(_)))
 }

@@ -24,13 +24,20 @@ pub(crate) fn connector(tls: &Tls) -> Outcome<MakeEncrypted> {
         authorities: authorities(tls, &provider)?,
         provider: Arc::clone(&provider),
     };
-    let config = ClientConfig::builder_with_provider(provider)
+    let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| Failure::misconfigured(error.to_string()))?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
+    // What `sslnegotiation=direct` wants.
+    config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(MakeEncrypted(Arc::new(config)))
+}
+
+/// The file with the authorities, unless they are those of the system.
+pub(crate) fn authorities_file(tls: &Tls) -> Option<&Path> {
+    tls.root_certificate.as_deref().filter(|file| *file != Path::new("system"))
 }
 
 /// The provider that the program has installed, else ring, if it is built in. None is installed here: another store or
@@ -56,8 +63,8 @@ fn authorities(
         return Ok(None);
     }
     let mut roots = RootCertStore::empty();
-    match tls.root_certificate.as_deref() {
-        Some(file) if file != Path::new("system") => {
+    match authorities_file(tls) {
+        Some(file) => {
             let unreadable = |error: &dyn std::fmt::Display| {
                 Failure::misconfigured(format!(
                     "sslrootcert, {}, cannot be read: {error}",
@@ -72,7 +79,7 @@ fn authorities(
                 added.map_err(|error| Failure::misconfigured(format!("sslrootcert: {error}")))?;
             }
         }
-        _ => {
+        None => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
     }

@@ -5,7 +5,7 @@ mod passfile;
 mod servers;
 mod service;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -102,6 +102,13 @@ impl Settings {
     }
 }
 
+/// The error of a parameter that asks for protection, and which is given in this place.
+fn unsupported(name: &str, place: &str) -> Failure {
+    Failure::misconfigured(format!(
+        "{name} is not supported, and Swarm does not connect without what it asks for: remove it from {place}"
+    ))
+}
+
 fn config(address: &str) -> Outcome<Config> {
     Config::from_str(address).map_err(|error| {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
@@ -130,22 +137,17 @@ impl Parsed {
             "user"
             | "password"
             | "dbname"
-            | "sslmode"
             | "sslrootcert"
             | "sslcertmode"
             | "sslnegotiation"
             | "sslsni"
             | "ssl_min_protocol_version"
             | "ssl_max_protocol_version"
-            | "channel_binding"
             | "passfile"
                 if value.is_empty() => {}
             name if UNSUPPORTED.contains(&name) => {
                 if !value.is_empty() {
-                    return Err(Failure::misconfigured(format!(
-                        "{name} is not supported, and Swarm does not connect without what it asks for: remove it from \
-                         the address, the service or the environment"
-                    )));
+                    return Err(unsupported(name, "the address, the service or the environment"));
                 }
             }
             "strict" => {
@@ -224,7 +226,17 @@ impl Parsed {
         let home = |file| Some(PathBuf::from(variable("HOME")?).join(file));
         let own = || home(".postgresql/root.crt").filter(|file| file.exists());
         let root_certificate = self.root_certificate.or_else(own);
-        let (mode, verify) = match self.ssl_mode.as_deref().unwrap_or("prefer") {
+        let is_system = root_certificate.as_deref() == Some(Path::new("system"));
+        let mode = match self.ssl_mode.as_deref() {
+            // As libpq: whatever the system trusts may be anybody's.
+            Some(mode) if is_system && mode != "verify-full" => {
+                return Err(Failure::invalid("sslmode", "verify-full with sslrootcert=system"));
+            }
+            Some(mode) => mode,
+            None if is_system => "verify-full",
+            None => "prefer",
+        };
+        let (mode, verify) = match mode {
             "disable" => (SslMode::Disable, Verify::Nothing),
             "allow" | "prefer" => (SslMode::Prefer, Verify::Nothing),
             "require" | "verify-ca" | "verify-full" if !cfg!(feature = "tls") => {
@@ -241,6 +253,12 @@ impl Parsed {
                 return Err(Failure::invalid("sslmode", modes));
             }
         };
+        let revoked = home(".postgresql/root.crl").filter(|file| file.exists());
+        if let (Some(file), true, false) =
+            (revoked, verify != Verify::Nothing && root_certificate.is_some(), is_system)
+        {
+            return Err(unsupported("sslcrl", &file.display().to_string()));
+        }
         config.ssl_mode(mode);
         if config.get_application_name().is_none() {
             config.application_name(self.fallback_name.as_deref().unwrap_or("swarm"));
@@ -299,7 +317,7 @@ mod tests {
     fn parameters_of_libpq_that_change_nothing_are_accepted() {
         let url = "postgres://db/desk?gssencmode=disable&client_encoding=UTF8&krbsrvname=postgres\
                    &sslcompression=0&fallback_application_name=desk&require_auth=&sslcertmode=allow\
-                   &sslnegotiation=postgres&ssl_max_protocol_version=TLSv1.3&sslmode=&sslrootcert=&channel_binding=";
+                   &sslnegotiation=postgres&ssl_max_protocol_version=TLSv1.3&sslrootcert=";
         let read = parse(url, &[]).unwrap();
         assert_eq!(read.config.get_application_name(), Some("desk"));
         let named = format!("{url}&application_name=x");
@@ -423,6 +441,35 @@ mod tests {
         }
         let given = parse("postgres://db?sslmode=require&sslrootcert=/ca.pem", &environment);
         assert_eq!(given.unwrap().tls.root_certificate, Some(PathBuf::from("/ca.pem")));
+        std::fs::write(folder.join("root.crl"), "").unwrap();
+        assert!(parse("postgres://db/desk?sslmode=prefer", &environment).is_ok());
+        let refused = parse("postgres://db/desk?sslmode=verify-ca", &environment);
+        let why = refused.err().unwrap().to_string();
+        assert!(why.starts_with("sslcrl is not supported") && why.contains("root.crl"), "{why}");
+    }
+
+    #[test]
+    fn authorities_of_the_system_are_trusted_with_names_alone() {
+        let system = "postgres://db/desk?sslrootcert=system";
+        for url in [system.to_owned(), format!("{system}&sslmode=verify-full")] {
+            assert_eq!(parse(&url, &[]).unwrap().tls.verify, Verify::AuthorityAndName);
+        }
+        for mode in ["disable", "prefer", "require", "verify-ca"] {
+            let given = parse(&format!("{system}&sslmode={mode}"), &[]);
+            for read in [given, parse(system, &[("PGSSLMODE", mode)])] {
+                let why = read.err().unwrap().to_string();
+                assert!(why.contains("verify-full with sslrootcert=system"), "{why}");
+            }
+        }
+    }
+
+    #[test]
+    fn empty_mode_of_encryption_is_refused() {
+        for parameter in ["sslmode", "channel_binding"] {
+            let given = parse(&format!("postgres://db/desk?{parameter}="), &[]);
+            let why = given.err().unwrap().to_string();
+            assert!(why.contains(parameter), "{why}");
+        }
     }
 
     #[test]

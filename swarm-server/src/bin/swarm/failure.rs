@@ -23,6 +23,9 @@ pub(crate) fn with_causes(what: &str, error: &dyn std::error::Error) -> String {
 /// The text of an error; if it is about a certificate that is refused, with what to do. `trusting` says how another authority is
 /// trusted.
 pub(crate) fn explained(text: String, trusting: &str) -> String {
+    if text.contains("UnknownIssuer") && text.contains("sslrootcert") {
+        return format!("{text}: none of them has signed it");
+    }
     if text.contains("UnknownIssuer") {
         let named = named_authorities();
         return format!("{text}: no authority that is trusted has signed it; {trusting}{named}");
