@@ -39,7 +39,7 @@ const RETRY_DELAYS: [Duration; 4] = [
 /// A request takes at most 30 s ([`with_timeout`](Self::with_timeout)). Calls that may be repeated are made up to five times while there is
 /// no answer, with pauses of 0.5, 1, 2 and 4 s ([`without_retries`](Self::without_retries)); all others are made once. A 429 is not
 /// repeated: [`Refused::retry_after`] says when to. The proxy is that of the environment (`ALL_PROXY`, `HTTPS_PROXY` or `HTTP_PROXY`, unless
-/// `NO_PROXY` names the host), and none for this machine. It is one of HTTP: calls fail where the environment names another one.
+/// `NO_PROXY` names the host), and none for this machine. It is one of HTTP: calls fail where the environment names only others.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
@@ -131,17 +131,16 @@ impl Client {
             return Err(InvalidUrl);
         }
         // A credential is for one server only: redirects are not followed.
-        let mut config = Agent::config_builder()
+        let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false);
-        let is_local = is_local_host(uri.host().unwrap_or_default());
-        if is_local {
-            config = config.proxy(None);
-        }
-        let variable = |name: &str| std::env::var(name).ok();
-        let bad_proxy = if is_local { None } else { bad_proxy(&uri, variable) };
-        let config = configure(config, scheme);
+        let proxy = match is_local_host(uri.host().unwrap_or_default()) {
+            true => Ok(None),
+            false => proxy_of(&uri, |name| std::env::var(name).ok()),
+        };
+        let bad_proxy = proxy.as_ref().err().copied();
+        let config = configure(config.proxy(proxy.unwrap_or_default()), scheme);
         let base = url.trim_end_matches('/').to_owned();
         let service = address(url).ok_or(InvalidUrl)?;
         let (agent, timeout) = (config.build().into(), REQUEST_TIMEOUT);
@@ -468,19 +467,42 @@ pub(crate) fn address(url: &str) -> Option<String> {
     Some(format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/')))
 }
 
-/// The first variable of the environment that names a proxy, if that one cannot be used and `NO_PROXY` does not name the host.
-/// `ureq` would go on without it.
-fn bad_proxy(uri: &Uri, variable: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+/// The proxy that the environment names for a URI: the first of those variables whose value can be used. The error is the first
+/// variable, where none can be used and `NO_PROXY` does not name the host: `ureq` would go on without a proxy.
+fn proxy_of(
+    uri: &Uri,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Proxy>, &'static str> {
     let set =
         |name: &&'static str| Some((*name, variable(name).filter(|value| !value.is_empty())?));
-    let exempt = ["NO_PROXY", "no_proxy"].into_iter().find_map(|name| set(&name));
-    let exempt = exempt.iter().flat_map(|(_, hosts)| hosts.split(','));
+    let exempt = ["NO_PROXY", "no_proxy"].iter().find_map(set);
+    let exempt: Vec<_> = exempt.iter().flat_map(|(_, hosts)| hosts.split(',')).collect();
+    let usable = |(_, address): &(_, String)| {
+        let named = Proxy::new(address).ok()?;
+        let protocol = named.protocol();
+        if !matches!(protocol, ProxyProtocol::Http | ProxyProtocol::Https) {
+            return None;
+        }
+        let mut proxy = Proxy::builder(protocol).host(named.host()).port(named.port());
+        if let Some(user) = named.username() {
+            proxy = proxy.username(user);
+        }
+        if let Some(password) = named.password() {
+            proxy = proxy.password(password);
+        }
+        exempt.iter().fold(proxy, |proxy, host| proxy.no_proxy(host.trim())).build().ok()
+    };
+    let named: Vec<_> = PROXY_VARIABLES.iter().filter_map(set).collect();
+    let Some((first, _)) = named.first() else { return Ok(None) };
+    if let Some(proxy) = named.iter().find_map(usable) {
+        return Ok(Some(proxy));
+    }
     let any = Proxy::builder(ProxyProtocol::Http).host("proxy.invalid");
-    let any = exempt.fold(any, |any, host| any.no_proxy(host.trim())).build().ok()?;
-    let (name, address) = PROXY_VARIABLES.iter().find_map(set)?;
-    let is_good = Proxy::new(&address)
-        .is_ok_and(|proxy| matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https));
-    (!is_good && !any.is_no_proxy(uri)).then_some(name)
+    let any = exempt.iter().fold(any, |any, host| any.no_proxy(host.trim())).build();
+    match any.is_ok_and(|any| any.is_no_proxy(uri)) {
+        true => Ok(None),
+        false => Err(first),
+    }
 }
 
 /// Whether a host is this machine, for which proxies of the environment are not used.
@@ -621,23 +643,32 @@ mod tests {
     }
 
     #[test]
-    fn proxy_that_cannot_be_used_is_named() {
+    fn first_proxy_that_can_be_used_is() {
         let uri: Uri = "https://acme.example/a".parse().unwrap();
         let named = |set: &[(&str, &str)]| {
-            bad_proxy(&uri, |name| {
+            let proxy = proxy_of(&uri, |name| {
                 set.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned())
-            })
+            });
+            proxy.map(|proxy| proxy.map(|proxy| (proxy.host().to_owned(), proxy.port())))
         };
-        for good in ["http://127.0.0.1:1", "https://proxy.example", "proxy.example:3128", ""] {
-            assert_eq!(named(&[("HTTPS_PROXY", good)]), None, "{good}");
+        for (good, host, port) in [
+            ("http://127.0.0.1:1", "127.0.0.1", 1),
+            ("https://proxy.example", "proxy.example", 443),
+            ("ada:a%40b@proxy.example:3128", "proxy.example", 3128),
+            ("http://[::1]:2", "[::1]", 2),
+        ] {
+            let found = Ok(Some((host.to_owned(), port)));
+            assert_eq!(named(&[("HTTPS_PROXY", good)]), found, "{good}");
+            for unusable in ["socks5://127.0.0.1:1", "http://"] {
+                assert_eq!(named(&[("HTTPS_PROXY", good), ("ALL_PROXY", unusable)]), found);
+            }
         }
+        assert_eq!(named(&[("HTTPS_PROXY", "")]), Ok(None));
         for bad in ["socks5://127.0.0.1:1", "ftp://127.0.0.1", "http://"] {
-            assert_eq!(named(&[("https_proxy", bad)]), Some("https_proxy"), "{bad}");
+            assert_eq!(named(&[("https_proxy", bad)]), Err("https_proxy"), "{bad}");
             let exempt = [("HTTPS_PROXY", bad), ("NO_PROXY", "other.example, acme.example")];
-            assert_eq!(named(&exempt), None, "{bad}");
+            assert_eq!(named(&exempt), Ok(None), "{bad}");
         }
-        let both = [("HTTPS_PROXY", "http://127.0.0.1:1"), ("ALL_PROXY", "socks5://127.0.0.1:1")];
-        assert_eq!(named(&both), Some("ALL_PROXY"));
     }
 
     #[test]
