@@ -575,7 +575,7 @@ def read_take(args):
     if args.url is not None:
         return swarm(args).take(quote(args.take, safe="")), int(args.take)
     if not re.match("https?://", args.take):
-        with open(args.take, encoding="utf-8") as file:
+        with open(args.take, encoding="utf-8-sig") as file:
             return parse_json(file.read()), None
     url = urlsplit(args.take)
     asked = re.search("/takes/([0-9]+)$", unquote(url.path))
@@ -584,7 +584,7 @@ def read_take(args):
 
 
 def diagnose(args):
-    with open(args.file, encoding="utf-8") as file:
+    with open(args.file, encoding="utf-8-sig") as file:
         return swarm(args).diagnose(parse_json(file.read()))
 
 

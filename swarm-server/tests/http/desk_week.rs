@@ -184,14 +184,15 @@ fn sessions(operator: &Operator<'_>) {
     operator.change("session close 1 --yes");
     operator.change("session aggregate 1 --yes");
     operator.change("session publish 1");
-    assert!(user.admin("session void --help").ok().contains("--note <TEXT> <ID>\n"));
+    assert!(user.admin("session void --help").ok().contains("It wants --note.\n"));
     user.admin("session void 1 --yes").fails(2, "--note");
+    user.admin("session --note wrong void 1").fails(2, "--yes");
     user.admin("session void 1 --note wrong").fails(2, "--yes");
     operator.change("session void 1 --note wrong --yes");
     user.admin("session void 1 --note again --yes").fails(1, "session is void");
     assert!(operator.run("session list").contains("\tpublished, void\t"));
     operator
-        .change("session convene --subject aurora --date 2026-11-18 --state scheduled --finish");
+        .change("session convene --subject aurora --date 2026-11-18 --state announced --finish");
     assert!(operator.run("session list").contains("\tannounced\t"));
     operator.change("session open 3");
     operator.change("session brief 3");

@@ -94,7 +94,7 @@ pub(crate) fn read_secret(path: &Path) -> Result<String, Failure> {
         None => {}
         Some(Others::All) => {
             return Err(format!(
-                "{name}: readable by other users: chmod 600 {name}, or mount it with `mode: 0400` (compose) or `defaultMode: 0440` (Kubernetes)"
+                "{name}: readable by other users: chmod 600 {name}, on the host if it is mounted, and give it to the user that runs swarm; a secret of Kubernetes wants `defaultMode: 0440`"
             )
             .into());
         }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches, Subcommand};
 use swarm_client::path_segment;
 use swarm_core::json::{Json, Object};
@@ -11,7 +11,9 @@ use swarm_http::{Argument, ArgumentKind, Command, operator_commands};
 
 use super::delivery;
 use super::operator::{Member, Operator, read_json};
-use crate::command::{Progress, cell, note, now, parse_time, read_input, shell_word, text_of};
+use crate::command::{
+    Progress, cell, note, now, parse_time, read_input, shell_word, state_word, text_of,
+};
 use crate::failure::CommandError;
 
 /// The groups of verbs that have declared ones alone.
@@ -95,19 +97,20 @@ fn insert(command: clap::Command, group: &[&str], declared: &'static Command) ->
             command.mut_subcommand(*first, |inner| insert(inner, rest, declared))
         }
         None => {
-            // What the whole group takes is no argument of the verb, unless the verb demands it.
-            let is_inherited = |argument: &&Argument| {
-                let field = argument.field.as_str();
-                let mut of_group = command.get_arguments();
-                !argument.is_required
-                    && of_group.any(|it| it.is_global_set() && it.get_id() == field)
-            };
-            let own = declared.arguments.iter().filter(|it| !is_inherited(it));
-            let arguments: Vec<_> = own.flat_map(arguments).collect();
+            // What the whole group takes is no argument of the verb.
+            let (inherited, own): (Vec<_>, Vec<_>) =
+                declared.arguments.iter().partition(|argument| {
+                    let mut of_group = command.get_arguments().filter(|it| it.is_global_set());
+                    of_group.any(|it| it.get_id() == argument.field.as_str())
+                });
+            let arguments: Vec<_> = own.into_iter().flat_map(arguments).collect();
+            let demanded =
+                inherited.iter().filter(|it| it.is_required).filter_map(|it| it.flag.as_deref());
+            let demanded: String = demanded.map(|flag| format!("It wants --{flag}.\n")).collect();
             let words = [declared.group, declared.word, declared.example].map(str::trim);
             let example = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>();
             let verb = clap::Command::new(declared.word).about(declared.help).args(arguments);
-            command.subcommand(verb.after_help(example_text(&example.join(" "))))
+            command.subcommand(verb.after_help(demanded + &example_text(&example.join(" "))))
         }
     }
 }
@@ -130,7 +133,10 @@ fn arguments(argument: &'static Argument) -> Vec<Arg> {
     };
     let one = match &argument.kind {
         ArgumentKind::Choice(texts) => {
-            plain.value_parser(PossibleValuesParser::new(texts.iter().map(String::as_str)))
+            // States have the words of lists, and may also be given as the API names them.
+            let value =
+                |text: &'static String| PossibleValue::new(state_word(text)).alias(text.as_str());
+            plain.value_parser(PossibleValuesParser::new(texts.iter().map(value)))
         }
         ArgumentKind::Id => plain.value_parser(clap::value_parser!(u64)),
         ArgumentKind::Count => plain.value_parser(clap::value_parser!(u32)),
@@ -217,6 +223,11 @@ impl Request {
                     path = path.replace(&parameter, &path_segment(&text));
                     shown.push((argument.field.clone(), text));
                     continue;
+                }
+                None if argument.is_required && argument.flag.is_some() => {
+                    let flag = argument.flag.as_deref().unwrap_or_default();
+                    let text = format!("{} wants --{flag}: {}", command.word, argument.help);
+                    return Err(CommandError::Usage(text));
                 }
                 text => {
                     let value = value(declared, operator, argument, text)?;
@@ -424,6 +435,10 @@ fn value(
         }
         (ArgumentKind::JsonFile | ArgumentKind::Body, Some(path)) => {
             Some((read_json(Path::new(&path))?, path))
+        }
+        (ArgumentKind::Choice(texts), Some(text)) => {
+            let chosen = texts.iter().find(|it| state_word(it) == text).unwrap_or(&text);
+            Some((Json::from(chosen.as_str()), text))
         }
         (_, Some(text)) => Some(plain(text)),
     })

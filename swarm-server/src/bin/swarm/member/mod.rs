@@ -236,10 +236,13 @@ fn takes(
         *take = client.get_for(&profile.token(client)?, &path)?;
     }
     let closed = own.iter().filter(|take| is_closed(take)).count();
-    if closed > 0 {
-        // With a wrong token too, a take is answered as it is to everybody.
-        client.get_for(&profile.token(client)?, "/api/swarm/me")?;
-    }
+    // With a wrong token too, a take is answered as it is to everybody.
+    let recognized = match closed {
+        0 => Ok(()),
+        _ => profile.token(client).and_then(|token| {
+            client.get_for(&token, "/api/swarm/me").map(drop).map_err(CommandError::from)
+        }),
+    };
     drop(progress);
     let columns = [
         "id",
@@ -256,6 +259,7 @@ fn takes(
     if !next.is_empty() {
         note(&format!("there may be older ones than these {limit}"));
     }
+    recognized?;
     if closed > 0 {
         note(&format!(
             "sealed ones that are shown as to everybody: {closed}; the token is newer than they are"
