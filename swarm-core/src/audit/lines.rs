@@ -29,16 +29,20 @@ impl Lines {
         lines
     }
 
-    /// The findings on a take with its proof. Where neither its signature nor its place in the log could be checked, anybody can
-    /// have made it up, and the last line says so.
+    /// The findings on a take with its proof. Where its signature could not be checked, anybody can have made up what it says, and
+    /// the last line says so.
     pub(super) fn of_take(findings: Vec<Finding>) -> Self {
-        let shows = |it: &Finding| {
-            it.verdict == Verdict::Holds && matches!(it.check, Check::Signature | Check::Inclusion)
+        let holds = |check: Check| {
+            findings.iter().any(|it| it.verdict == Verdict::Holds && it.check == check)
         };
-        let is_unverified = !findings.iter().any(shows);
+        let (is_signed, is_included) = (holds(Check::Signature), holds(Check::Inclusion));
         let mut lines = Self::from(findings);
-        if is_unverified && lines.holds() {
-            lines.push_unverified();
+        if lines.holds() && !is_signed {
+            match is_included {
+                true => lines
+                    .push(None, "only its place in the log was verified, not what this take says"),
+                false => lines.push_unverified(),
+            }
         }
         lines
     }

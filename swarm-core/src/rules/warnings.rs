@@ -30,7 +30,7 @@ pub enum Warning {
 /// The path of a memo before its id (API.md, 5.6), below the path that the service is mounted at.
 const MEMO_PATH: &str = "/swarm/memos/";
 
-/// What `memoUrl` names, if it is a path of this service.
+/// What `memoUrl` names, if it leads to this service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedMemo {
     /// The memo with this id, which may not exist.

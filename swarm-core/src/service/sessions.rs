@@ -420,8 +420,9 @@ impl Tenant {
         Ok(self.store.published(limit).await?)
     }
 
-    /// Returns the sessions of the same subject before and after this one by their day; of one day, by id. They are among the
-    /// 8 that were convened before this one and the 8 after it.
+    /// Returns the sessions of the same subject before and after this one by their day; of one day, by id. They are sought among the
+    /// 8 that were convened before this one and the 8 after it. If those are out of order and there are more of them, none is
+    /// returned: a nearer one may be among the others.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -433,11 +434,18 @@ impl Tenant {
         let near = SummaryQuery { list, limit: CONVENED_NEAR, ..SummaryQuery::default() };
         let before = SummaryQuery { before: Some(session.id), ..near.clone() };
         let after = SummaryQuery { after: Some(session.id), ..near };
-        let mut found = self.store.session_summaries(&before).await?;
-        found.extend(self.store.session_summaries(&after).await?);
+        let before = self.store.session_summaries(&before).await?;
+        let after = self.store.session_summaries(&after).await?;
         let place = |session: &SessionSummary| (session.date, session.id);
+        let is_earlier = |other: &Arc<SessionSummary>| place(other) < place(session);
+        let is_all = |side: &[Arc<SessionSummary>]| side.len() < CONVENED_NEAR;
+        if !(is_all(&before) || before.iter().all(is_earlier))
+            || !(is_all(&after) || !after.iter().any(is_earlier))
+        {
+            return Ok([None, None]);
+        }
         let (earlier, later): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|other| place(other) < place(session));
+            before.into_iter().chain(after).partition(is_earlier);
         Ok([
             earlier.into_iter().max_by_key(|other| place(other)),
             later.into_iter().min_by_key(|other| place(other)),

@@ -39,7 +39,7 @@ pub fn message(warning: &Warning) -> String {
             "weights: the session has buckets, and the take divides nothing among them".to_owned()
         }
         Warning::UnknownMemo => {
-            "memoUrl: is a path of this service, where there is no memo".to_owned()
+            "memoUrl: leads to this service, where there is no such memo".to_owned()
         }
         Warning::UnknownField { name, nearest } => {
             let name = quote(&Json::from(name.as_str()));

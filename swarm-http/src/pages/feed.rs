@@ -89,7 +89,7 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     let mut entries: Vec<_> =
         sessions.iter().map(|one| of_session(one, &site, &subjects, times)).collect();
     entries.extend(of_takes(&takes, &site, &subjects, &people));
-    let page = links::subject(&subject.id);
+    let page = links::subject_path(&subject.id);
     let title = format!("{}: {}", site.name, subject_title(&subject));
     Ok(answer(of_entries(&site, title, (&format!("{page}/feed.xml"), &page), entries)))
 }

@@ -15,13 +15,18 @@ pub(crate) fn member(id: &MemberId) -> String {
     format!("/swarm/members/{}", part(id.as_str()))
 }
 
-/// Where the id ends as the name of a file does, its dot is encoded: without that it would be the path of the files of another subject.
 /// A subject without [a path of its own](has_path) is linked by the list of its sessions.
 pub(crate) fn subject(id: &SubjectId) -> String {
-    let part = part(id.as_str());
-    if !has_path(id.as_str()) {
-        return format!("/swarm/sessions?subject={part}");
+    match has_path(id.as_str()) {
+        true => subject_path(id),
+        false => format!("/swarm/sessions?subject={}", part(id.as_str())),
     }
+}
+
+/// The path of a subject. Where the id ends as the name of a file does, its dot is encoded: without that it would be the path of the files
+/// of another subject.
+pub(crate) fn subject_path(id: &SubjectId) -> String {
+    let part = part(id.as_str());
     let file = [".csv", ".json"]
         .iter()
         .find_map(|ending| Some((part.strip_suffix(ending)?, &ending[1..])));

@@ -123,7 +123,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let before = number_param(&request, "before")?.map(SessionId);
     let list = SessionList::About(subject.id.clone());
     let found = tenant.summaries(list, before, request.portion.of(PER_PAGE)).await?;
-    let base = links::subject(&subject.id);
+    let base = links::subject_path(&subject.id);
     let address = |before: SessionId| format!("{base}?before={before}");
     let path = before.map_or_else(|| base.clone(), address);
     let (session_days, scores) = scores(&found.sessions, times);

@@ -12,7 +12,7 @@ use super::{Host, TenantConfig, TenantDirectory, TenantRequest};
 #[non_exhaustive]
 pub enum DuplicateTenant {
     /// Two tenants have this host, followed by this base path, or one has it twice.
-    #[error("duplicate host {host:?} of {:?} and {:?}", .first.as_str(), .second.as_str())]
+    #[error("{}", duplicate_host(host, first, second))]
     Host {
         /// The host and the base path.
         host: String,
@@ -27,6 +27,16 @@ pub enum DuplicateTenant {
     /// The text is not the name or the address of a host, without a scheme and a port: no request is to it.
     #[error("{0:?} is not a host without a port")]
     NotHost(String),
+}
+
+fn duplicate_host(host: &str, first: &TenantId, second: &TenantId) -> String {
+    let (first, second) = (first.as_str(), second.as_str());
+    match first == second {
+        true => format!(
+            "{first:?} has the host {host:?} twice: case and a dot at its end make no other"
+        ),
+        false => format!("duplicate host {host:?} of {first:?} and {second:?}"),
+    }
 }
 
 /// Tenants by host and [base path](TenantConfig::base_path). Clones share one table, so that a clone can add and remove tenants while the site

@@ -75,8 +75,9 @@ function inputs() {
   return [...given.map(({ bytes }) => bytes), ...texts];
 }
 
-const startsWithHttp = (input) => (typeof input === 'string' ? input.startsWith('HTTP/')
-  : String.fromCharCode(...new Uint8Array(input, 0, Math.min(5, input.byteLength))) === 'HTTP/');
+/** Whether an input is a receipt, perhaps after a byte order mark. */
+const startsWithHttp = (input) => (typeof input === 'string' ? input
+  : new TextDecoder().decode(new Uint8Array(input, 0, Math.min(8, input.byteLength)))).replace(/^\ufeff/, '').startsWith('HTTP/');
 
 /** The options in the form. */
 function options(texts) {
@@ -117,13 +118,15 @@ function summary({ lines, error }) {
   if (error !== undefined) return `Nothing was verified: ${error}`;
   const number = (verdict) => lines.filter((line) => line.verdict === verdict).length;
   const fails = number('fails');
-  const begins = fails === 0 ? 'Nothing fails' : `${fails} ${fails === 1 ? 'finding fails' : 'findings fail'}`;
+  const none = number('holds') === 0 ? 'Nothing fails, and nothing was verified' : 'Nothing fails';
+  const begins = fails === 0 ? none : `${fails} ${fails === 1 ? 'finding fails' : 'findings fail'}`;
   return `${begins}; ${number('notable')} notable, ${number('unproven')} unproven.`;
 }
 
 function show(report) {
   part('verdict').textContent = summary(report);
-  part('verdict').className = ['holds', 'fails', 'unproven'][report.status] ?? 'holds';
+  const isVerified = report.lines?.some((line) => line.verdict === 'holds');
+  part('verdict').className = ['holds', 'fails', 'unproven'][report.status === 0 && !isVerified ? 2 : report.status] ?? 'holds';
   part('lines').replaceChildren(...(report.lines ?? []).map(({ verdict, text }) => {
     if (!verdict) return element('li', text, 'said');
     // A line begins with its verdict, but where it says it in other words.

@@ -294,7 +294,7 @@ fn take_that_will_not_count_is_warned_of() {
             json!({ "memoUrl": "/swarm/memos/7" }),
             json!({}),
             "unknown-memo",
-            "memoUrl: is a path of this service, where there is no memo",
+            "memoUrl: leads to this service, where there is no such memo",
         ),
         (json!({}), json!({ "\u{202e}\r\nX: y": 1 }), "unknown-field", "\"\\u202e"),
     ] {

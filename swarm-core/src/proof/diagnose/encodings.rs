@@ -142,13 +142,12 @@ fn unwrapped(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The bytes of the public key in a JWK.
+/// The bytes of the public key in a JWK; `None` for one of another curve.
 fn of_jwk(text: &str) -> Option<Vec<u8>> {
-    let x = match Json::read(text.trim().as_bytes()).ok()? {
-        Json::Object(mut jwk) => jwk.text("x").ok()?,
-        _ => return None,
-    };
-    GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT).decode(x).ok()
+    let Json::Object(mut jwk) = Json::read(text.trim().as_bytes()).ok()? else { return None };
+    let x = jwk.text("crv").is_ok_and(|curve| curve == "Ed25519").then(|| jwk.text("x"))?.ok()?;
+    let raw = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT).decode(x).ok()?;
+    Some(raw).filter(|raw| raw.len() == 32)
 }
 
 /// The seed in a private key as other programs keep it: as OpenSSH, as a JWK, or with its public key behind it as a list of
