@@ -388,6 +388,22 @@ fn keys_in_other_forms() {
     }
 }
 
+/// A JWK of another curve may have an `x` of as many bytes.
+#[test]
+fn key_of_another_curve_is_no_form_of_a_key() {
+    hundred()
+        .run(&application(), |mut case| {
+            let x = URL_SAFE_NO_PAD.encode(case.key.verifying_key().as_bytes());
+            let jwk = format!(r#"{{"kty":"EC","crv":"P-256","x":"{x}","y":"{x}"}}"#);
+            let message = case.canonical();
+            *case.field("publicKey") = json::write(&jwk);
+            let body = case.signing(message);
+            prop_assert!(!codes(&body, None).contains(&Code::KeyBase64url), "{}", object(&body));
+            Ok(())
+        })
+        .unwrap();
+}
+
 fn length(bytes: &[u8]) -> [u8; 4] {
     u32::try_from(bytes.len()).unwrap().to_be_bytes()
 }
