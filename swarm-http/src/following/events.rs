@@ -34,11 +34,26 @@ pub(crate) struct EventStream {
     pub(crate) workers: Arc<WorkerPool>,
     /// The number of the log.
     pub(crate) log: u64,
+    /// Its first text.
+    pub(crate) opening: Bytes,
     /// The number after which it begins.
     pub(crate) after: Seq,
     pub(crate) filter: LogFilter,
     pub(crate) _place: Arc<Place>,
     pub(crate) stopping: watch::Receiver<bool>,
+}
+
+/// The first text of a stream that goes on after an entry of a log with this number and size. If the log does not have that entry, an event
+/// says so: it went back, and the client may have to read it again from the beginning.
+pub(crate) fn events_opening(log: u64, size: Seq, after: Seq) -> Bytes {
+    match after > size {
+        true => {
+            let Seq(size) = size;
+            let data = format!("{{\"log\":{log},\"size\":{size}}}");
+            format!(": open\n\nid: {size}\nevent: reset\ndata: {data}\n\n").into()
+        }
+        false => Bytes::from_static(b": open\n\n"),
+    }
 }
 
 impl EventStream {
@@ -71,7 +86,7 @@ impl Reader {
     async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         let deadline = Instant::now() + HEARTBEAT;
         if !std::mem::replace(&mut self.is_open, true) {
-            return Ok(Some(Bytes::from_static(b": open\n\n")));
+            return Ok(Some(self.stream.opening.clone()));
         }
         let log = self.stream.log;
         loop {

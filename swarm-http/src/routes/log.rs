@@ -6,11 +6,12 @@ use std::time::Duration;
 use swarm_core::domain::{Acceptance, Accepted, Actor, LogEntry, Seq, SubjectId};
 use swarm_core::rules::{self, Refusal};
 use swarm_core::service::{LogFilter, LogQuery};
+use swarm_core::store::LogPosition;
 use swarm_core::wire::Problem::{self, InvalidRequest, NothingToAccept};
 use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, MemberId, SessionId, wire};
 
-use crate::following::EventStream;
+use crate::following::{EventStream, events_opening};
 use crate::request::RequestContext;
 use crate::request::command::Command;
 use crate::request::context::invalid_query;
@@ -152,7 +153,7 @@ pub(crate) async fn events(request: RequestContext) -> Reply {
     let LogQuery { after, filter, .. } = request.log_query()?;
     let last = request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let after = last.and_then(number).map_or(after, Seq);
-    let log = request.tenant().log_position().await?.log;
+    let LogPosition { log, size, .. } = request.tenant().log_position().await?;
     let followers = &request.site.followers;
     let place = followers.place().ok_or(RequestError::Busy)?;
     let (place, stopping) = (Arc::new(place), followers.stopping());
@@ -161,7 +162,9 @@ pub(crate) async fn events(request: RequestContext) -> Reply {
         served,
         workers,
         log,
-        after,
+        opening: events_opening(log, size, after),
+        // What a log that was restored appends has numbers that the client has had already.
+        after: after.min(size),
         filter,
         _place: place,
         stopping,

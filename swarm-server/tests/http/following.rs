@@ -183,6 +183,11 @@ fn events_are_streamed_and_resumed() {
     let filters = "session=1&subject=aurora";
     let mut filtered = Events::open(&fixture, filters, "");
     assert_eq!((filtered.next().0, filtered.next().0), (4, 5));
+    // A log that went back does not have that entry.
+    let mut ahead = Events::open(&fixture, "", "Last-Event-ID: 100\r\n");
+    assert_eq!(ahead.next(), (5, "reset".to_owned(), json!({ "log": 1, "size": 5 })));
+    client.operate("/subjects", &json!({ "id": "borealis", "name": "Borealis" })).expect(201);
+    assert_eq!(ahead.next().0, 6);
 }
 
 /// Far from the end of the log the entries are read in parts, near it they are those that all streams share.
