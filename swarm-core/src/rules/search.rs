@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use super::PublicTake;
 use crate::domain::{Member, MemberId, Memo, Subject, SubjectId};
 
-/// A text to look for. Case is ignored.
+/// A text to look for. Letters are the same in either case, composed or not; `ß` is `ss`, and white space is one space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needle(String);
 
@@ -16,24 +18,20 @@ impl Needle {
     /// The needle for this text; `None` if it has nothing but spaces.
     pub fn new(text: &str) -> Option<Self> {
         let text: String = text.trim().chars().take(Self::MAX).collect();
-        (!text.is_empty()).then(|| Self(text.to_lowercase()))
+        (!text.is_empty()).then(|| Self(folded(&text, |_, _| ())))
     }
 
-    /// Returns the text that is looked for, in lower case.
+    /// Returns the text that is looked for, as it is compared.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns where a text contains it, in bytes of the text. Letters are compared one by one.
+    /// Returns where a text contains it, in bytes of the text.
     pub fn ranges_in(&self, text: &str) -> Vec<Range<usize>> {
-        let mut lower = String::with_capacity(text.len());
-        // For each byte of `lower`, the letter of the text that it comes from.
-        let mut letters = Vec::with_capacity(text.len());
-        for (at, letter) in text.char_indices() {
-            lower.extend(letter.to_lowercase());
-            letters.resize(lower.len(), at..at + letter.len_utf8());
-        }
-        let found = lower.match_indices(&self.0).filter_map(|(at, part)| {
+        // For each byte that is compared, the letter of the text that it comes from.
+        let mut letters: Vec<Range<usize>> = Vec::with_capacity(text.len());
+        let compared = folded(text, |letter, length| letters.resize(length, letter));
+        let found = compared.match_indices(&self.0).filter_map(|(at, part)| {
             let (first, last) = (letters.get(at)?, letters.get(at + part.len() - 1)?);
             Some(first.start..last.end)
         });
@@ -42,7 +40,7 @@ impl Needle {
 
     /// Returns whether a text contains it.
     pub fn is_in(&self, text: &str) -> bool {
-        text.to_lowercase().contains(&self.0)
+        folded(text, |_, _| ()).contains(&self.0)
     }
 
     /// Returns whether the name or the lens of a member contains it.
@@ -65,6 +63,29 @@ impl Needle {
                 self.is_in(draft.body.as_str()) || self.is_in(draft.stance.as_str())
             })
     }
+}
+
+/// The form in which texts are compared. Calls `each` after each letter, with its place in the text and the length of the form so far.
+fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
+    let mut form = String::with_capacity(text.len());
+    for (at, letter) in text.char_indices() {
+        match letter {
+            _ if letter.is_whitespace() => {
+                if !form.ends_with(' ') {
+                    form.push(' ');
+                }
+            }
+            _ if letter.is_ascii() => form.push(letter.to_ascii_lowercase()),
+            'ß' | 'ẞ' => form.push_str("ss"),
+            _ => {
+                // Of the two small sigmas one stands at the end of words alone.
+                let small = letter.nfd().flat_map(char::to_lowercase);
+                form.extend(small.map(|small| if small == 'ς' { 'σ' } else { small }));
+            }
+        }
+        each(at..at + letter.len_utf8(), form.len());
+    }
+    form
 }
 
 /// A filter for takes. All of its conditions hold together.
@@ -128,6 +149,26 @@ mod tests {
     }
 
     #[test]
+    fn search_finds_what_reads_the_same() {
+        for (needle, text) in [
+            ("credit risk", "credit\n  risk"),
+            ("credit risk", "credit\u{a0}risk"),
+            ("credit\trisk", "credit risk"),
+            ("Caf\u{e9}", "cafe\u{301}"),
+            ("cafe\u{301}", "CAF\u{c9}"),
+            ("ΟΔΟΣ", "οδος"),
+            ("οδοσ", "ΟΔΟΣΗΜΑΝΣΗ"),
+            ("STRASSE", "straße"),
+            ("weiß", "WEISS"),
+            ("\u{130}stanbul", "i\u{307}STANBUL"),
+        ] {
+            let found = Needle::new(needle).unwrap();
+            assert!(found.is_in(text), "{needle} in {text}");
+            assert_eq!(found.ranges_in(text).len(), 1, "{needle} in {text}");
+        }
+    }
+
+    #[test]
     fn places_are_those_of_the_text_as_it_is() {
         let places = |needle: &str, text: &str| {
             let found = Needle::new(needle).unwrap().ranges_in(text);
@@ -138,5 +179,7 @@ mod tests {
         // A letter that has two in lower case is found whole.
         assert_eq!(places("i\u{307}s", "\u{130}s"), [(0, 3)]);
         assert_eq!(places("x", "nothing"), []);
+        assert_eq!(places("a b", "(a \n b)"), [(1, 6)]);
+        assert_eq!(places("ss", "Stra\u{df}e"), [(4, 6)]);
     }
 }
