@@ -438,10 +438,10 @@ impl Tenant {
         let after = self.store.session_summaries(&after).await?;
         let place = |session: &SessionSummary| (session.date, session.id);
         let is_earlier = |other: &Arc<SessionSummary>| place(other) < place(session);
-        let is_all = |side: &[Arc<SessionSummary>]| side.len() < CONVENED_NEAR;
-        if !(is_all(&before) || before.iter().all(is_earlier))
-            || !(is_all(&after) || !after.iter().any(is_earlier))
-        {
+        let is_cut = |side: &[Arc<SessionSummary>]| side.len() == CONVENED_NEAR;
+        let is_earlier_out_of_order = is_cut(&before) && !before.iter().all(is_earlier);
+        let is_later_out_of_order = is_cut(&after) && after.iter().any(is_earlier);
+        if is_earlier_out_of_order || is_later_out_of_order {
             return Ok([None, None]);
         }
         let (earlier, later): (Vec<_>, Vec<_>) =

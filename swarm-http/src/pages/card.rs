@@ -18,7 +18,7 @@ use super::result::ResultView;
 use super::{links, stage_text};
 use crate::request::RequestContext;
 use crate::request::parameters::number;
-use crate::response::{Reply, ok};
+use crate::response::{ApiError, Reply, ok};
 use crate::schema::{SchemaRef, schema};
 
 #[derive(Template)]
@@ -75,6 +75,10 @@ pub(crate) const PAGE_ADDRESS: SchemaRef = schema!("server", "PageAddress", {
 /// Of the only format.
 pub(crate) const OEMBED_FORMAT: SchemaRef = schema!("server", "OEmbedFormat", {"enum": ["json"]});
 
+/// Of the most pixels that there is room for.
+pub(crate) const OEMBED_ROOM: SchemaRef =
+    schema!("server", "OEmbedRoom", {"type": "integer", "minimum": 1});
+
 pub(crate) const OEMBED: SchemaRef = schema!("server", "OEmbed", of OEmbed<'_>);
 
 /// A session for other sites (oembed.com).
@@ -102,8 +106,18 @@ pub(crate) async fn oembed(request: RequestContext) -> Reply {
         "json" => Ok(()),
         _ => Err("must be json".to_owned()),
     })?;
+    let room = |name: &'static str, least: u32| {
+        let most = request.filter(name, |text| match text.parse() {
+            Ok(0) | Err(_) => Err("must be a number of pixels".to_owned()),
+            Ok(most) => Ok(most),
+        })?;
+        Ok::<_, ApiError>(most.map_or(least, |most: u32| most.min(least)))
+    };
+    let (width, height) = (room("maxwidth", CARD.0)?, room("maxheight", CARD.1)?);
     let site = SiteContext::of(&request);
     let url = request.query().remove("url").unwrap_or_default();
+    // Neither a query nor a fragment makes another page of it.
+    let url = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let absent = || Error::Refused(Refusal::NotFound(Resource::Session));
     let path = url.strip_prefix(site.origin.as_str()).unwrap_or_default();
     let id = path.strip_prefix("/swarm/sessions/").and_then(number).map(SessionId);
@@ -111,8 +125,8 @@ pub(crate) async fn oembed(request: RequestContext) -> Reply {
     let session = tenant.summary(id.ok_or_else(absent)?).await?;
     let (_, subject) = lists::subject(tenant, &session.subject_id).await?;
     let title = title(&session, &subject);
-    let frame = citation::frame(&site, &format!("{}/card", links::session(session.id)), &title);
-    let (width, height) = CARD;
+    let card = format!("{}/card", links::session(session.id));
+    let frame = citation::frame(&site, &card, &title, (width, height));
     ok(&OEmbed {
         version: "1.0",
         kind: "rich",

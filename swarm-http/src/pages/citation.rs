@@ -41,7 +41,7 @@ impl Citation {
         let (last, path) = (acts.last()?, links::session(session.id));
         let card = format!("{path}/card");
         Some(Self {
-            embed: Some((frame(site, &card, title), card)),
+            embed: Some((frame(site, &card, title, CARD), card)),
             picture: cfg!(feature = "pictures").then(|| format!("{path}/picture.png")),
             entry: Some(entry(last)),
             ..Self::new(site, &path, (title, &site.name), session.date, times.time(last.at))
@@ -100,8 +100,13 @@ fn entry(line: &LogLine) -> (String, String) {
 }
 
 /// The HTML of a frame with this card.
-pub(super) fn frame(site: &SiteContext, card: &str, title: &str) -> String {
-    let ((width, height), origin) = (CARD, &site.origin);
+pub(super) fn frame(
+    site: &SiteContext,
+    card: &str,
+    title: &str,
+    (width, height): (u32, u32),
+) -> String {
+    let origin = &site.origin;
     let title = super::markup::escape(&plain(title));
     format!(
         "<iframe src=\"{origin}{card}\" width=\"{width}\" height=\"{height}\" title=\"{title}\" loading=\"lazy\"></iframe>"

@@ -216,7 +216,7 @@ fn of_takes<'a>(
                 draft.date
             )),
             id: format!("{}{session}#{member}", site.id_origin),
-            updated: date(take.filed_at),
+            updated: date(take.withheld.as_ref().map_or(take.filed_at, |mark| mark.at)),
             authors: vec![person(&who)],
             links: vec![link("alternate", site, &links::take(take.id))],
             summary: Some(Text::plain(match &take.withheld {

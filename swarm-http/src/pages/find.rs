@@ -144,7 +144,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         found.ok_or_else(|| format!("must be one of {}", Kind::ALL.map(Kind::value).join(", ")))
     })?;
     let text = query.remove("q").unwrap_or_default();
-    let text = text.trim();
+    // As much as is looked for.
+    let text: String = text.trim().chars().take(Needle::MAX).collect();
+    let text = &*text;
     let address = |kind: Option<Kind>| {
         let kind = kind.map(|kind| format!("&kind={}", kind.value()));
         format!("{PATH}?q={}{}", part(text), kind.unwrap_or_default())

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use tiny_skia::{Path, PathBuilder, Rect};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::markup::is_unseen;
 
@@ -21,10 +22,10 @@ const MAX_LETTERS: usize = 120;
 const BOX: (f32, f32) = (0.5, 0.7);
 const BOX_ADVANCE: f32 = 0.62;
 
-/// The letters of a text that are drawn.
+/// The letters of a text that are drawn: composed, since the font has no marks that stand above others.
 fn letters(text: &str) -> impl Iterator<Item = char> {
     let one_space = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
-    text.chars().map(one_space).filter(|letter| !is_unseen(*letter)).take(MAX_LETTERS)
+    text.nfc().map(one_space).filter(|letter| !is_unseen(*letter)).take(MAX_LETTERS)
 }
 
 /// The glyph of a letter; `None` if the font lacks it.
@@ -156,6 +157,7 @@ mod tests {
             assert_eq!(width(nothing, 100.0), 0.0);
         }
         assert_eq!(width("a\nb", 10.0), width("a b", 10.0));
+        assert_eq!(width("Mu\u{308}nchen", 10.0), width("M\u{fc}nchen", 10.0));
     }
 
     #[test]

@@ -49,10 +49,16 @@ impl Rows {
 }
 
 impl ListFilter {
-    /// Reads these parameters of the query; empty ones are left out.
+    /// Reads these parameters of the query; empty ones are left out, and of the text to look for, what is not looked for.
     pub(super) fn of(request: &RequestContext, path: &'static str, names: &[&'static str]) -> Self {
         let mut query = request.query();
-        let param = |name: &&'static str| Some((*name, query.remove(*name)?));
+        let param = |name: &&'static str| {
+            let value = query.remove(*name)?;
+            let is_sought = *name == "q";
+            let value =
+                if is_sought { value.trim().chars().take(Needle::MAX).collect() } else { value };
+            Some((*name, value))
+        };
         let params = names.iter().filter_map(param).filter(|(_, value)| !value.trim().is_empty());
         Self { path, params: params.collect(), active: Vec::new() }
     }

@@ -32,8 +32,7 @@ impl Negotiation {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let known = headers.get_all(IF_NONE_MATCH).iter().cloned().collect();
         let since = headers.get(IF_MODIFIED_SINCE).and_then(date);
-        let codings = headers.get(ACCEPT_ENCODING).and_then(|codings| codings.to_str().ok());
-        Self { known, since, gzip: codings.is_some_and(accepts_gzip) }
+        Self { known, since, gzip: prefers_gzip(headers) }
     }
 
     /// The negotiation of a client that requests a receipt: it gets the whole answer, uncompressed.
@@ -73,12 +72,22 @@ fn date(header: &HeaderValue) -> Option<SystemTime> {
     httpdate::parse_http_date(header.to_str().ok()?).ok()
 }
 
-fn accepts_gzip(codings: &str) -> bool {
-    codings.split(',').any(|coding| {
-        let (name, quality) = coding.split_once(';').unwrap_or((coding, "q=1"));
-        let quality = quality.trim().strip_prefix("q=").and_then(|q| q.parse::<f32>().ok());
-        name.trim().eq_ignore_ascii_case("gzip") && quality.unwrap_or(1.0) > 0.0
-    })
+/// Whether `Accept-Encoding`, in all of its lines, allows gzip and does not prefer the body as it is.
+fn prefers_gzip(headers: &HeaderMap) -> bool {
+    let (mut gzip, mut identity) = (0.0, 0.0);
+    let lines = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    for coding in lines.flat_map(|line| line.split(',')) {
+        let (name, parameter) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = parameter.split_once('=').filter(|(q, _)| q.trim().eq_ignore_ascii_case("q"));
+        let weight = weight.and_then(|(_, weight)| weight.trim().parse::<f32>().ok());
+        let weight = weight.unwrap_or(1.0);
+        match name.trim() {
+            name if name.eq_ignore_ascii_case("gzip") => gzip = weight,
+            name if name.eq_ignore_ascii_case("identity") => identity = weight,
+            _ => {}
+        }
+    }
+    gzip > 0.0 && gzip >= identity
 }
 
 /// Adds the headers for CORS and caches to the answer of a public read, and applies the client's
@@ -176,11 +185,30 @@ mod tests {
 
     #[test]
     fn gzip_is_negotiated() {
-        for asked in ["gzip", "br, gzip;q=0.5", "deflate, GZIP"] {
-            assert!(accepts_gzip(asked), "{asked}");
+        let prefers = |lines: &[&'static str]| {
+            let lines = lines.iter().map(|line| (ACCEPT_ENCODING, HeaderValue::from_static(line)));
+            prefers_gzip(&lines.collect())
+        };
+        for asked in [
+            &["gzip"][..],
+            &["br, gzip;q=0.5"],
+            &["deflate, GZIP"],
+            &["br", "gzip"],
+            &["gzip;q=0.5, identity;q=0.5"],
+        ] {
+            assert!(prefers(asked), "{asked:?}");
         }
-        for not in ["", "br", "identity", "gzip;q=0", "x-gzipped"] {
-            assert!(!accepts_gzip(not), "{not}");
+        for not in [
+            &[][..],
+            &[""],
+            &["br"],
+            &["identity"],
+            &["gzip;q=0"],
+            &["gzip; Q=0"],
+            &["x-gzipped"],
+            &["gzip;q=0.5, identity;q=1"],
+        ] {
+            assert!(!prefers(not), "{not:?}");
         }
     }
 }

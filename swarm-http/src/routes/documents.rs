@@ -262,6 +262,8 @@ pub(crate) async fn brief(request: RequestContext) -> Reply {
     let mut query = request.query();
     let (session, date, subject) =
         (query.remove("session"), query.remove("date"), query.remove("subject"));
+    // Forms send it empty beside the others.
+    let session = session.filter(|id| !id.is_empty() || date.is_none());
     let named = session.as_deref().map(|id| SessionId(number(id).unwrap_or_default()));
     let brief = match (session, date, subject) {
         (Some(_), _, _) => match named {

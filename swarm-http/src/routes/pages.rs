@@ -219,7 +219,12 @@ pub(super) fn at_root() -> Vec<Route> {
         read("/oembed", pages::card::oembed)
             .about("The card of a session as oEmbed, by the address of its page")
             .with(Work::Long)
-            .query(&[("url", pages::card::PAGE_ADDRESS), ("format", pages::card::OEMBED_FORMAT)])
+            .query(&[
+                ("url", pages::card::PAGE_ADDRESS),
+                ("format", pages::card::OEMBED_FORMAT),
+                ("maxwidth", pages::card::OEMBED_ROOM),
+                ("maxheight", pages::card::OEMBED_ROOM),
+            ])
             .answers_as(200, pages::card::OEMBED)
             .refuses(&[NotFound, InvalidQuery]),
         page_alone("/verify", pages::verifier::page)

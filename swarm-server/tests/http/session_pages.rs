@@ -474,4 +474,12 @@ fn session_is_cited_embedded_and_found_by_oembed() {
     assert_eq!(embed["title"], "Aurora, 2026-11-21: +2.00 bullish");
     client.get("/oembed?url=https%3A%2F%2Felsewhere.example%2Fswarm%2Fsessions%2F1").expect(404);
     client.get(&format!("/oembed{path}&format=xml")).expect(400);
+    let small =
+        client.get(&format!("/oembed{path}&maxwidth=200&maxheight=1000")).expect(200).json();
+    assert_eq!((&small["width"], &small["height"]), (&json!(200), &json!(260)));
+    assert!(small["html"].as_str().unwrap().contains("width=\"200\""), "{small}");
+    for same in ["%2F", "%3Futm_source%3Dx", "%23takes"] {
+        let same = client.get(&format!("/oembed{path}{same}")).expect(200).json();
+        assert_eq!(same, embed);
+    }
 }

@@ -53,6 +53,8 @@ const BYTES_PER_ELEMENT: usize = 8;
 
 /// Renders the text; its headings start one level below `top`.
 pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
+    // A byte order mark is no part of the first line, and the sanitizer drops U+0000, which would join what it divides.
+    let text = &*text.strip_prefix('\u{feff}').unwrap_or(text).replace('\0', "\u{fffd}");
     let bounded = bounded(text);
     let read = |options| safe_events(&bounded, options, top);
     let form = Options::ENABLE_STRIKETHROUGH;
@@ -290,6 +292,12 @@ mod tests {
 
     fn html(text: &str) -> String {
         markdown(text, HeadingLevel::H2).0.trim().to_owned()
+    }
+
+    #[test]
+    fn unseen_characters_join_nothing() {
+        assert_eq!(html("pay\0load `co\0de`"), "<p>pay\u{fffd}load <code>co\u{fffd}de</code></p>");
+        assert_eq!(html("\u{feff}# H"), html("# H"));
     }
 
     #[test]
