@@ -452,7 +452,8 @@ fn malformed(error: ureq::http::Error) -> Error {
     Invalid::new("request", format!("cannot be sent: {error}")).into()
 }
 
-/// The origin of an `http` or `https` URL, in lower case and without the default port, and its path without a slash at the end.
+/// The origin of an `http` or `https` URL, in lower case and without the default port, and its path without a slash at the end. `None`
+/// also if its port is none, which `http` reads as the default one.
 pub(crate) fn address(url: &str) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
     let scheme = uri.scheme_str()?.to_ascii_lowercase();
@@ -462,7 +463,13 @@ pub(crate) fn address(url: &str) -> Option<String> {
         "https" => 443,
         _ => return None,
     };
-    let port = uri.port_u16().filter(|port| *port != default);
+    let authority = uri.authority()?;
+    let (_, place) = authority.as_str().rsplit_once('@').unwrap_or(("", authority.as_str()));
+    let port = match place.strip_prefix(authority.host())? {
+        "" | ":" => None,
+        port => Some(port.strip_prefix(':')?.parse().ok().filter(|port: &u16| *port > 0)?),
+    };
+    let port = port.filter(|port| *port != default);
     let port = port.map_or_else(String::new, |port| format!(":{port}"));
     Some(format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/')))
 }
@@ -623,6 +630,20 @@ mod tests {
         let Err(Error::Refused(refused)) = client.get("/") else { panic!("it is refused") };
         assert_eq!((refused.status, refused.retry_after), (429, Some(7)));
         assert!(refused.source().is_none());
+    }
+
+    #[test]
+    fn port_that_is_none_is_not_the_default_one() {
+        for url in ["http://127.0.0.1:99999", "https://a.example:65536/a", "http://[::1]:0"] {
+            assert!(matches!(Client::new(url), Err(InvalidUrl)), "{url}");
+        }
+        for (url, origin) in [
+            ("https://A.example:443/", "https://a.example"),
+            ("http://[::1]:8080/a/", "http://[::1]:8080/a"),
+            ("http://a.example:", "http://a.example"),
+        ] {
+            assert_eq!(address(url).as_deref(), Some(origin));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::sync::Arc;
 
 use rusqlite::ErrorCode;
+use rusqlite::ffi::{SQLITE_READONLY_CANTINIT, SQLITE_READONLY_DIRECTORY};
 use swarm_core::store::StoreErrorKind;
 use swarm_core::{Invalid, StoreError};
 
@@ -74,6 +75,11 @@ impl Failure {
 
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
+        // The files beside it cannot be made, or not be written.
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        if matches!(extended, Some(SQLITE_READONLY_DIRECTORY | SQLITE_READONLY_CANTINIT)) {
+            return Self { is_not_opened: true, ..Self::unavailable(error.to_string()) };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::misconfigured("the file is no database"),
             // Transactions check themselves that no two records have the same key.

@@ -72,7 +72,7 @@ pub use scoring::{
     CalibrationBin, Forecast, MIN_SCORED, MemberRecord, RankedMember, Ranking, Right, Score,
     ScoreBook, ScoreFigures, ScoreFilter, SessionScores, counted_outcome, scores,
 };
-pub use search::{MemoFilter, Needle, TakeFilter};
+pub use search::{MemoFilter, Needle, TakeFilter, read_the_same};
 pub use sessions::{Aggregation, Convocation, SessionChange};
 pub use standing::Standing;
 pub use submission::{Draft, Submission};

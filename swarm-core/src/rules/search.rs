@@ -65,6 +65,11 @@ impl Needle {
     }
 }
 
+/// Returns whether two texts read the same, as [`Needle`] compares them.
+pub fn read_the_same(one: &str, other: &str) -> bool {
+    folded(one, |_, _| ()) == folded(other, |_, _| ())
+}
+
 /// The form in which texts are compared. Calls `each` after each letter, with its place in the text and the length of the form so far.
 fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
     let mut form = String::with_capacity(text.len());

@@ -177,6 +177,12 @@ fn invalid_configuration_is_named_and_fails_the_start() {
         (&["serve", "--mail-from=desk"], &[], "mail_from: must be desk@example.org"),
         (&["serve", "--config=/nonexistent.toml"], &[], "/nonexistent.toml"),
         (&["serve"], &[("SWARM_LOG_FORMAT", "loud")], "loud"),
+        (
+            &["serve"],
+            &[("SWARM_SIGNING_KEY", "\"a.key\"")],
+            "signing_key: \"\\\"a.key\\\"\" is in quotation",
+        ),
+        (&["serve"], &[("SWARM_TLS_CERT", "a.pem\r")], "tls_cert: \"a.pem\\r\" has white space"),
         (&["serve"], &[("RUST_LOG", "foo=bar")], "RUST_LOG: \"foo=bar\""),
         (&["serve"], &[("SWARM_TRUST_FORWARDED", "maybe")], "maybe"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "token ")], "SWARM_ADMIN_TOKEN"),

@@ -13,6 +13,7 @@ use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
 use crate::failure::full_path;
 use crate::mail::{Smtp, checked_sender};
 use crate::schedule::ScheduleTable;
+use crate::secrets::is_quoted;
 use crate::store::DEFAULT_STORE;
 use crate::text_file::{read_text, trimmed};
 use crate::webhooks::WebhookTable;
@@ -196,6 +197,12 @@ impl Options {
         };
         let listen = or(self.listen, file.listen, DEFAULT_LISTEN);
         let metrics_listen = self.metrics_listen.or(file.metrics_listen);
+        let [signing_key, tls_cert, tls_key] = [
+            ("signing_key", self.signing_key.or(file.signing_key)),
+            ("tls_cert", self.tls_cert.or(file.tls_cert)),
+            ("tls_key", self.tls_key.or(file.tls_key)),
+        ]
+        .map(|(key, path)| path.map(|path| checked_path(key, path)).transpose());
         for (key, address) in
             [("listen", Some(&listen)), ("metrics_listen", metrics_listen.as_ref())]
         {
@@ -209,7 +216,7 @@ impl Options {
         if metrics_listen.as_ref().is_some_and(|address| are_same(&listen, address)) {
             return Err("metrics_listen: must be another address than listen".into());
         }
-        let tls = match (self.tls_cert.or(file.tls_cert), self.tls_key.or(file.tls_key)) {
+        let tls = match (tls_cert?, tls_key?) {
             (Some(cert), Some(key)) => Some((cert, key)),
             (None, None) => None,
             (Some(_), None) => return Err("tls_cert needs tls_key".into()),
@@ -218,7 +225,7 @@ impl Options {
         Ok(Config {
             listen,
             store: or(store, file.store.map(|store| trimmed(&store).to_owned()), DEFAULT_STORE),
-            signing_key: self.signing_key.or(file.signing_key),
+            signing_key: signing_key?,
             tls,
             metrics_listen,
             read_only: self.read_only || file.read_only,
@@ -229,6 +236,19 @@ impl Options {
             file: path,
         })
     }
+}
+
+/// The path of a setting, unless a file for environment variables has put more into it: quotation marks, or a line end of Windows.
+fn checked_path(key: &str, path: PathBuf) -> Result<PathBuf, Failure> {
+    let text = path.to_string_lossy().into_owned();
+    let fault = if is_quoted(&text) {
+        "is in quotation marks, which would be part of it"
+    } else if text.chars().any(char::is_control) || text.trim() != text {
+        "has white space at an end, or control characters"
+    } else {
+        return Ok(path);
+    };
+    Err(format!("{key}: {text:?} {fault}").into())
 }
 
 /// Whether the text has the form HOST:PORT. The host is resolved when the server starts.

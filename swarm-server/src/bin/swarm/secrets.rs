@@ -130,6 +130,11 @@ fn others(mode: u32, owner: u32) -> Option<Others> {
     }
 }
 
+/// Whether a text is in quotation marks, as files for environment variables have texts that are not read by a shell.
+pub(crate) fn is_quoted(text: &str) -> bool {
+    ['"', '\''].iter().any(|mark| text.starts_with(*mark) && text.ends_with(*mark))
+}
+
 /// Checks that a token can be sent in a header, and is long enough not to be guessed.
 pub(crate) fn check_token(name: &str, token: &str) -> Result<(), Failure> {
     const MIN_LENGTH: usize = 16;
@@ -141,7 +146,7 @@ pub(crate) fn check_token(name: &str, token: &str) -> Result<(), Failure> {
         "has control characters"
     } else if token.chars().any(is_unprintable) {
         "has characters that are not shown"
-    } else if ['"', '\''].iter().any(|mark| token.starts_with(*mark) && token.ends_with(*mark)) {
+    } else if is_quoted(token) {
         "is in quotation marks, which would be part of it"
     } else if token.chars().count() < MIN_LENGTH {
         "has fewer than 16 characters"

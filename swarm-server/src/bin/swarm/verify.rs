@@ -23,15 +23,19 @@ use crate::command::Progress;
 use crate::text_file::{decoded, read_text};
 use crate::{Failure, console, timestamp_check};
 
-/// Prints what is proven, and what is not. Exit status: 0 nothing fails, 1 something does, 2 there is nothing to verify,
-/// 3 with `--strict` if something is notable.
+/// Prints what is proven, and what is not. Exit status: 0 nothing fails, 1 something does, 2 there is nothing to verify
+/// or the report cannot be written, 3 with `--strict` if something is notable.
 pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
     match verdict(options) {
         Ok(lines) => {
             let text: Vec<_> = lines.iter().map(|line| &*line.text).collect();
-            // If the output is closed, the exit status still has the verdict.
-            let _ = console::print(&text.join("\n"));
-            ExitCode::from(lines.status(options.strict))
+            match console::print(&text.join("\n")) {
+                Ok(()) => ExitCode::from(lines.status(options.strict)),
+                Err(error) => {
+                    console::warn(&error.to_string());
+                    ExitCode::from(2)
+                }
+            }
         }
         Err(failure) => {
             console::warn(&format!("cannot be read: {failure}"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use swarm_client::answers::MissingMember;
 use swarm_client::{Client, OperatorClient, path_segment};
 use swarm_core::json::{self, Json};
-use swarm_core::rules::CautionCode;
+use swarm_core::rules::{CautionCode, read_the_same};
 
 use crate::command::{
     Output, Progress, cell, confirm, note, printable_line, read_input, shown, text_of,
@@ -213,8 +213,7 @@ fn find(known: &[Json], member: &str) -> Result<Member, CommandError> {
     if let Some(row) = known.iter().find(|row| text_of(row, "id") == member) {
         return Ok(Member::of(row));
     }
-    let lower = member.to_lowercase();
-    let named = known.iter().filter(|row| text_of(row, "name").to_lowercase() == lower);
+    let named = known.iter().filter(|row| read_the_same(&text_of(row, "name"), member));
     // A rejected application does not stand in the way of another one of that name.
     let (rejected, named): (Vec<_>, Vec<_>) =
         named.partition(|row| text_of(row, "state") == "rejected");

@@ -8,8 +8,14 @@ use swarm_core::store::Store;
 use crate::failure::CommandError;
 use crate::{Failure, store};
 
-/// Opens an existing store to dump its tenants.
+/// Opens an existing store to dump its tenants. Nothing is written to it, so it may be in a folder that cannot be written.
 pub(super) async fn to_dump(address: &str) -> Result<Store, CommandError> {
+    store::exists(address).map_err(usage)?;
+    Ok(store::open_read_only(address).await.map_err(unreached)?.store)
+}
+
+/// Opens an existing store to remove a tenant.
+pub(super) async fn to_remove(address: &str) -> Result<Store, CommandError> {
     store::exists(address).map_err(usage)?;
     Ok(store::open(address).await.map_err(unreached)?.store)
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::RemoveOptions;
 use super::dump::tenants;
-use super::opened::{to_dump, usage};
+use super::opened::{to_remove, usage};
 use super::store_failed;
 use crate::command::{confirm, note};
 use crate::failure::CommandError;
@@ -14,7 +14,7 @@ use crate::failure::CommandError;
 pub(crate) async fn run(options: RemoveOptions) -> Result<(), CommandError> {
     let RemoveOptions { source, tenant, yes } = options;
     let config = source.resolve().map_err(usage)?;
-    let store = to_dump(&config.store).await?;
+    let store = to_remove(&config.store).await?;
     tenants(&store, Some(&tenant)).await?;
     let what = format!(
         "removes the members, sessions, takes, documents, committee and log of tenant {tenant}. Its published proofs can no longer be \
