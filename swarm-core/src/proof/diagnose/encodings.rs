@@ -33,7 +33,10 @@ const LENIENT: GeneralPurposeConfig =
 /// Decodes a signature from any encoding of its 64 bytes, which the message may follow.
 pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     let mut codes = Vec::new();
-    let dense = dense(text);
+    let unescaped = unescaped(text);
+    // Where forms are decoded, a plus is a space.
+    let dense = [dense(&unescaped), dense(&unescaped.replace(' ', "+"))];
+    let dense = dense.into_iter().find(|it| bytes(it).is_some_and(|(_, raw)| raw.len() >= 64))?;
     if dense != text {
         codes.push(Code::SignatureWhitespace);
     }
@@ -59,6 +62,15 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
         codes.push(Code::SignatureAttached);
     }
     Some(Decoded { codes, value: Signature::from_bytes(signature) })
+}
+
+/// The text without the escapes of URLs, and without the `b` before a text of bytes in Python.
+fn unescaped(text: &str) -> String {
+    let bytes = text.trim().strip_prefix('b').filter(|rest| rest.starts_with(['"', '\'']));
+    let escapes =
+        [("%2B", "+"), ("%2b", "+"), ("%2F", "/"), ("%2f", "/"), ("%3D", "="), ("%3d", "=")];
+    let text = bytes.unwrap_or(text).to_owned();
+    escapes.iter().fold(text, |text, (escape, letter)| text.replace(escape, letter))
 }
 
 /// The text without white space, and without what files, shells and pages leave around it: quotes, a byte order mark and

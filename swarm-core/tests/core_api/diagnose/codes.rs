@@ -241,7 +241,7 @@ fn signed_digest() {
 #[test]
 fn signatures_in_other_forms() {
     type Form = fn(&[u8]) -> String;
-    let forms: [(&[Code], Form); 9] = [
+    let forms: [(&[Code], Form); 12] = [
         (&[Code::SignatureHex], hex),
         (&[Code::SignatureHex], |raw| hex(raw).to_uppercase()),
         (&[Code::SignatureBase64url], |raw| URL_SAFE.encode(raw)),
@@ -253,6 +253,12 @@ fn signatures_in_other_forms() {
             format!("{}\n{}\n", &text[..76], &text[76..])
         }),
         (&[Code::SignatureWhitespace], |raw| STANDARD.encode(raw) + "\u{200b}"),
+        (&[Code::SignatureWhitespace], |raw| format!("b'{}'", STANDARD.encode(raw))),
+        (&[Code::SignatureWhitespace], |raw| STANDARD.encode(raw).replace('=', "%3D")),
+        (&[Code::SignatureWhitespace], |raw| {
+            let text = STANDARD.encode(raw).replace('+', " ");
+            if text.contains(' ') { text } else { text + "\n" }
+        }),
         (&[Code::SignatureWhitespace], |raw| format!("\u{2066}{}\0", STANDARD.encode(raw))),
     ];
     for (codes, form) in forms {
