@@ -9,6 +9,7 @@ use swarm_core::Invalid;
 use swarm_core::json::{self, Json, Object};
 use ureq::config::ConfigBuilder;
 use ureq::http::request::Builder;
+use ureq::http::uri::Authority;
 use ureq::http::{HeaderValue, Request, Response, Uri};
 use ureq::typestate::AgentScope;
 use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol};
@@ -463,15 +464,18 @@ pub(crate) fn address(url: &str) -> Option<String> {
         "https" => 443,
         _ => return None,
     };
-    let authority = uri.authority()?;
-    let (_, place) = authority.as_str().rsplit_once('@').unwrap_or(("", authority.as_str()));
-    let port = match place.strip_prefix(authority.host())? {
-        "" | ":" => None,
-        port => Some(port.strip_prefix(':')?.parse().ok().filter(|port: &u16| *port > 0)?),
-    };
-    let port = port.filter(|port| *port != default);
+    let port = port_of(uri.authority()?)?.filter(|port| *port != default);
     let port = port.map_or_else(String::new, |port| format!(":{port}"));
     Some(format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/')))
+}
+
+/// The port of an authority, if it has one; `None` for one that is not from 1 to 65535.
+fn port_of(authority: &Authority) -> Option<Option<u16>> {
+    let (_, place) = authority.as_str().rsplit_once('@').unwrap_or(("", authority.as_str()));
+    Some(match place.strip_prefix(authority.host())? {
+        "" | ":" => None,
+        port => Some(port.strip_prefix(':')?.parse().ok().filter(|port| *port > 0)?),
+    })
 }
 
 /// The proxy that the environment names for a URI: the first of those variables whose value can be used. The error is the first
@@ -486,6 +490,7 @@ fn proxy_of(
     let exempt: Vec<_> = exempt.iter().flat_map(|(_, hosts)| hosts.split(',')).collect();
     let usable = |(_, address): &(_, String)| {
         let named = Proxy::new(address).ok()?;
+        port_of(named.uri().authority()?)?;
         let protocol = named.protocol();
         if !matches!(protocol, ProxyProtocol::Http | ProxyProtocol::Https) {
             return None;
@@ -685,7 +690,9 @@ mod tests {
             }
         }
         assert_eq!(named(&[("HTTPS_PROXY", "")]), Ok(None));
-        for bad in ["socks5://127.0.0.1:1", "ftp://127.0.0.1", "http://"] {
+        for bad in
+            ["socks5://127.0.0.1:1", "ftp://127.0.0.1", "http://", "http://proxy.example:99999"]
+        {
             assert_eq!(named(&[("https_proxy", bad)]), Err("https_proxy"), "{bad}");
             let exempt = [("HTTPS_PROXY", bad), ("NO_PROXY", "other.example, acme.example")];
             assert_eq!(named(&exempt), Ok(None), "{bad}");

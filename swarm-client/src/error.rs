@@ -76,7 +76,7 @@ impl std::error::Error for Refused {}
 /// Not the URL of a service: `http` or `https`, a host in ASCII, optionally a port and a path, nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "must be an http or https URL without user, query and fragment; an international domain is written xn--…"
+    "must be an http or https URL without user, query and fragment, with a port from 1 to 65535 if any; an international domain is written xn--…"
 )]
 pub struct InvalidUrl;
 

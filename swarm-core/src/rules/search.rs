@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
 use super::PublicTake;
 use crate::domain::{Member, MemberId, Memo, Subject, SubjectId};
@@ -26,21 +27,41 @@ impl Needle {
         &self.0
     }
 
-    /// Returns where a text contains it, in bytes of the text.
+    /// Returns where a text contains it, in bytes of the text, in order and apart from one another.
     pub fn ranges_in(&self, text: &str) -> Vec<Range<usize>> {
         // For each byte that is compared, the letter of the text that it comes from.
         let mut letters: Vec<Range<usize>> = Vec::with_capacity(text.len());
         let compared = folded(text, |letter, length| letters.resize(length, letter));
-        let found = compared.match_indices(&self.0).filter_map(|(at, part)| {
-            let (first, last) = (letters.get(at)?, letters.get(at + part.len() - 1)?);
-            Some(first.start..last.end)
-        });
-        found.collect()
+        // A letter is found whole, with the marks that follow it, unless it is written for two.
+        let divides = |end: usize| {
+            let (Some(before), Some(after)) = (letters.get(end.wrapping_sub(1)), letters.get(end))
+            else {
+                return true;
+            };
+            let is_mark = compared.get(end..).and_then(|rest| rest.chars().next());
+            let is_mark = is_mark.is_some_and(is_combining_mark);
+            let is_double = |letter: &Range<usize>| {
+                text.get(letter.clone()).is_some_and(|it| it.starts_with(DOUBLE))
+            };
+            !is_mark && (before != after || is_double(before))
+        };
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for (at, part) in compared.match_indices(&self.0) {
+            let end = at + part.len();
+            let (Some(first), Some(last)) = (letters.get(at), letters.get(end - 1)) else {
+                continue;
+            };
+            let is_apart = found.last().is_none_or(|other| other.end <= first.start);
+            if is_apart && divides(at) && divides(end) {
+                found.push(first.start..last.end);
+            }
+        }
+        found
     }
 
     /// Returns whether a text contains it.
     pub fn is_in(&self, text: &str) -> bool {
-        folded(text, |_, _| ()).contains(&self.0)
+        folded(text, |_, _| ()).contains(&self.0) && !self.ranges_in(text).is_empty()
     }
 
     /// Returns whether the name or the lens of a member contains it.
@@ -70,6 +91,9 @@ pub fn read_the_same(one: &str, other: &str) -> bool {
     folded(one, |_, _| ()) == folded(other, |_, _| ())
 }
 
+/// The letters that are compared as two.
+const DOUBLE: [char; 2] = ['ß', 'ẞ'];
+
 /// The form in which texts are compared. Calls `each` after each letter, with its place in the text and the length of the form so far.
 fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
     let mut form = String::with_capacity(text.len());
@@ -81,7 +105,7 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
                 }
             }
             _ if letter.is_ascii() => form.push(letter.to_ascii_lowercase()),
-            'ß' | 'ẞ' => form.push_str("ss"),
+            _ if DOUBLE.contains(&letter) => form.push_str("ss"),
             _ => {
                 // Of the two small sigmas one stands at the end of words alone.
                 let small = letter.nfd().flat_map(char::to_lowercase);
@@ -174,6 +198,19 @@ mod tests {
     }
 
     #[test]
+    fn letters_are_found_whole() {
+        for (needle, text) in [
+            ("가", "각국"),
+            ("かき", "かぎ"),
+            ("Ma", "Märchen"),
+            ("Ma", "Ma\u{308}rchen"),
+            ("cafe", "caf\u{e9}"),
+        ] {
+            assert!(!Needle::new(needle).unwrap().is_in(text), "{needle} in {text}");
+        }
+    }
+
+    #[test]
     fn places_are_those_of_the_text_as_it_is() {
         let places = |needle: &str, text: &str| {
             let found = Needle::new(needle).unwrap().ranges_in(text);
@@ -186,5 +223,7 @@ mod tests {
         assert_eq!(places("x", "nothing"), []);
         assert_eq!(places("a b", "(a \n b)"), [(1, 6)]);
         assert_eq!(places("ss", "Stra\u{df}e"), [(4, 6)]);
+        assert_eq!(places("s", "Stra\u{df}e"), [(0, 1), (4, 6)]);
+        assert_eq!(places("ss", "s\u{df}s"), [(0, 3)]);
     }
 }

@@ -9,6 +9,7 @@ use futures_util::{Stream, StreamExt as _};
 use swarm_core::Error;
 use swarm_core::domain::Seq;
 use swarm_core::service::{Followed, LogFilter};
+use swarm_core::store::LogPosition;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -43,29 +44,38 @@ pub(crate) struct EventStream {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// The first text of a stream that goes on after an entry of a log with this number and size. If the log does not have that entry, an event
-/// says so: it went back, and the client may have to read it again from the beginning.
-pub(crate) fn events_opening(log: u64, size: Seq, after: Seq) -> Bytes {
-    match after > size {
-        true => {
-            let Seq(size) = size;
-            let data = format!("{{\"log\":{log},\"size\":{size}}}");
-            format!(": open\n\nid: {size}\nevent: reset\ndata: {data}\n\n").into()
-        }
+/// The first text of a stream that goes on after an entry. If the log does not have that entry, it went back, and an event says so.
+pub(crate) fn events_opening(position: &LogPosition, after: Seq) -> Bytes {
+    match after > position.size {
+        true => [&b": open\n\n"[..], &reset(position)].concat().into(),
         false => Bytes::from_static(b": open\n\n"),
     }
 }
 
+/// The event that says that this is another log than the client may have read, or that it went back.
+fn reset(LogPosition { log, size: Seq(size), .. }: &LogPosition) -> Bytes {
+    let data = format!("{{\"log\":{log},\"size\":{size}}}");
+    format!("id: {size}\nevent: reset\ndata: {data}\n\n").into()
+}
+
+/// What a read of the store found.
+enum Next {
+    Entries(Bytes, Seq),
+    /// Another log has begun: its event.
+    OtherLog(Bytes),
+    Nothing,
+}
+
 impl EventStream {
-    /// The text of the stream. It ends when the server stops, the store fails or another log begins: the client connects
-    /// again, with the number of the last event.
+    /// The text of the stream. It ends when the server stops, the store fails or, after an event that says so, another log begins: the
+    /// client connects again, with the number of the last event.
     pub(crate) fn into_texts(self) -> impl Stream<Item = Bytes> + Send + use<> {
         let mut stopping = self.stopping.clone();
         let stopped = async move {
             let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
         };
         let tail = self.served.tail().follow(self.served.tenant());
-        let reader = Reader { stream: self, tail, is_open: false };
+        let reader = Reader { stream: self, tail, is_open: false, is_over: false };
         let texts = unfold(reader, |mut reader| async {
             let text = reader.next().await.ok().flatten()?;
             Some((text, reader))
@@ -79,6 +89,8 @@ struct Reader {
     tail: watch::Receiver<Arc<Recent>>,
     /// Whether the client was told that the stream is open.
     is_open: bool,
+    /// Whether another log has begun.
+    is_over: bool,
 }
 
 impl Reader {
@@ -87,6 +99,9 @@ impl Reader {
         let deadline = Instant::now() + HEARTBEAT;
         if !std::mem::replace(&mut self.is_open, true) {
             return Ok(Some(self.stream.opening.clone()));
+        }
+        if self.is_over {
+            return Ok(None);
         }
         let log = self.stream.log;
         loop {
@@ -100,11 +115,15 @@ impl Reader {
                     text
                 }
                 None => match stream.read_on().await? {
-                    Some((text, last)) => {
+                    Next::Entries(text, last) => {
                         stream.after = last;
                         text
                     }
-                    None => return Ok(None),
+                    Next::OtherLog(text) => {
+                        self.is_over = true;
+                        return Ok(Some(text));
+                    }
+                    Next::Nothing => return Ok(None),
                 },
             };
             if !text.is_empty() {
@@ -123,18 +142,22 @@ impl Reader {
 }
 
 impl EventStream {
-    /// The next entries from the store, with the number of the last one. `None` if there are none, or another log has begun.
-    async fn read_on(&self) -> Result<Option<(Bytes, Seq)>, Error> {
+    /// The next entries from the store, with the number of the last one.
+    async fn read_on(&self) -> Result<Next, Error> {
         let (tenant, filter) = (self.served.tenant().clone(), self.filter.clone());
         let (log, after) = (self.log, self.after);
         let read = async move {
-            if tenant.log_position().await?.log != log {
-                return Ok(None);
+            let position = tenant.log_position().await?;
+            if position.log != log {
+                return Ok(Next::OtherLog(reset(&position)));
             }
             let entries = tenant.entries_after(after, ROWS).await?;
-            let text =
-                |last: &Followed| (Bytes::from(event_text(entries.iter(), &filter)), last.line.seq);
-            Ok(entries.last().map(text))
+            Ok(match entries.last() {
+                Some(Followed { line, .. }) => {
+                    Next::Entries(event_text(entries.iter(), &filter).into(), line.seq)
+                }
+                None => Next::Nothing,
+            })
         };
         self.workers.run(self.served.jobs(), read).await
     }

@@ -107,11 +107,12 @@ pub(crate) async fn oembed(request: RequestContext) -> Reply {
         _ => Err("must be json".to_owned()),
     })?;
     let room = |name: &'static str, least: u32| {
-        let most = request.filter(name, |text| match text.parse() {
-            Ok(0) | Err(_) => Err("must be a number of pixels".to_owned()),
-            Ok(most) => Ok(most),
+        let most = request.filter(name, |text| {
+            let most = number(text).filter(|most| *most > 0);
+            most.ok_or_else(|| "must be a number of pixels".to_owned())
         })?;
-        Ok::<_, ApiError>(most.map_or(least, |most: u32| most.min(least)))
+        let most = most.and_then(|most| u32::try_from(most).ok());
+        Ok::<_, ApiError>(most.map_or(least, |most| most.min(least)))
     };
     let (width, height) = (room("maxwidth", CARD.0)?, room("maxheight", CARD.1)?);
     let site = SiteContext::of(&request);

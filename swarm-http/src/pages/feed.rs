@@ -91,7 +91,8 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     entries.extend(of_takes(&takes, &site, &subjects, &people));
     let page = links::subject_path(&subject.id);
     let title = format!("{}: {}", site.name, subject_title(&subject));
-    Ok(answer(of_entries(&site, title, (&format!("{page}/feed.xml"), &page), entries)))
+    let shown = links::subject(&subject.id);
+    Ok(answer(of_entries(&site, title, (&format!("{page}/feed.xml"), &shown), entries)))
 }
 
 /// `/swarm/members/<id>/feed.xml`

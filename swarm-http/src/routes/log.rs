@@ -6,7 +6,6 @@ use std::time::Duration;
 use swarm_core::domain::{Acceptance, Accepted, Actor, LogEntry, Seq, SubjectId};
 use swarm_core::rules::{self, Refusal};
 use swarm_core::service::{LogFilter, LogQuery};
-use swarm_core::store::LogPosition;
 use swarm_core::wire::Problem::{self, InvalidRequest, NothingToAccept};
 use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, MemberId, SessionId, wire};
@@ -153,7 +152,7 @@ pub(crate) async fn events(request: RequestContext) -> Reply {
     let LogQuery { after, filter, .. } = request.log_query()?;
     let last = request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let after = last.and_then(number).map_or(after, Seq);
-    let LogPosition { log, size, .. } = request.tenant().log_position().await?;
+    let position = request.tenant().log_position().await?;
     let followers = &request.site.followers;
     let place = followers.place().ok_or(RequestError::Busy)?;
     let (place, stopping) = (Arc::new(place), followers.stopping());
@@ -161,10 +160,10 @@ pub(crate) async fn events(request: RequestContext) -> Reply {
     Ok(Answer::of_events(EventStream {
         served,
         workers,
-        log,
-        opening: events_opening(log, size, after),
+        log: position.log,
+        opening: events_opening(&position, after),
         // What a log that was restored appends has numbers that the client has had already.
-        after: after.min(size),
+        after: after.min(position.size),
         filter,
         _place: place,
         stopping,

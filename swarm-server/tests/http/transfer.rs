@@ -416,6 +416,8 @@ fn wrong_use_is_explained() {
     desk.fails(&["restore", "--check", "missing.dump"], 2, "missing.dump");
     fs::write(desk.path("swarm.dump"), desk.dump("swarm.db")).unwrap();
     desk.fails(&["dump", "--out=swarm.dump"], 1, "there is one already");
+    fs::write(desk.path("empty.db"), "").unwrap();
+    desk.fails(&["dump", "--store=sqlite:empty.db"], 3, "empty.db is empty");
     desk.fails(&["dump", "--out=backups/swarm.dump"], 1, "there is no folder");
     assert!(!desk.path("backups").exists(), "a disk that is not mounted");
     for target in [

@@ -33,10 +33,7 @@ const LENIENT: GeneralPurposeConfig =
 /// Decodes a signature from any encoding of its 64 bytes, which the message may follow.
 pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     let mut codes = Vec::new();
-    let unescaped = unescaped(text);
-    // Where forms are decoded, a plus is a space.
-    let dense = [dense(&unescaped), dense(&unescaped.replace(' ', "+"))];
-    let dense = dense.into_iter().find(|it| bytes(it).is_some_and(|(_, raw)| raw.len() >= 64))?;
+    let dense = restored(text, 64)?;
     if dense != text {
         codes.push(Code::SignatureWhitespace);
     }
@@ -62,6 +59,14 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
         codes.push(Code::SignatureAttached);
     }
     Some(Decoded { codes, value: Signature::from_bytes(signature) })
+}
+
+/// The text that encodes at least so many bytes, without what was put around it or into it.
+fn restored(text: &str, least: usize) -> Option<String> {
+    let unescaped = unescaped(text);
+    // Where forms are decoded, a plus is a space.
+    let forms = [dense(&unescaped), dense(&unescaped.replace(' ', "+"))];
+    forms.into_iter().find(|it| bytes(it).is_some_and(|(_, raw)| raw.len() >= least))
 }
 
 /// The text without the escapes of URLs, and without the `b` before a text of bytes in Python.
@@ -99,7 +104,7 @@ pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
     if let Some(key) = of_jwk(text) {
         return of_bytes(&[SPKI, key.as_slice()].concat(), &[Code::KeyBase64url], &[]);
     }
-    let dense = dense(text);
+    let Some(dense) = restored(text, 32) else { return Vec::new() };
     let Some((form, bytes)) = bytes(&dense) else { return Vec::new() };
     let written: &[Code] = match form {
         Form::Standard if dense == text => &[],

@@ -103,7 +103,7 @@ fn formatted_excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, bo
 /// word.
 pub(crate) fn first_words(text: &str, room: usize) -> String {
     // The parser reads the whole text before its first event, so cut it first.
-    let text = text.trim_start();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     let head = text.char_indices().nth(8 * room).and_then(|(end, _)| text.get(..end));
     let head = head.unwrap_or(text);
     let mut line = words(head, room);

@@ -237,6 +237,19 @@ pub(crate) async fn open_existing(store: &str) -> Result<Opened, Failure> {
     open(store).await
 }
 
+/// Opens an existing store to read all of it. A file that cannot be written is opened as one that is only read.
+pub(crate) async fn open_to_dump(store: &str) -> Result<Opened, Failure> {
+    exists(store)?;
+    let Some(file) = sqlite_path(store) else { return open(store).await };
+    if file.metadata().is_ok_and(|file| file.len() == 0) {
+        return Err(format!("store: {} is empty", full_path(file).display()).into());
+    }
+    match open(store).await {
+        Err(failure) => open_read_only(store).await.map_err(|_| failure),
+        opened => opened,
+    }
+}
+
 /// The file that opening this store would create, if it would.
 pub(crate) fn new_file(store: &str) -> Option<PathBuf> {
     sqlite_path(store).filter(|path| !path.exists()).map(Path::to_owned)

@@ -33,7 +33,7 @@ pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
                 Ok(()) => ExitCode::from(lines.status(options.strict)),
                 Err(error) => {
                     console::warn(&error.to_string());
-                    ExitCode::from(2)
+                    ExitCode::from(if lines.holds() { 2 } else { 1 })
                 }
             }
         }

@@ -63,7 +63,7 @@ fn settings(table: &WebhookTable) -> Result<WebhookSettings, String> {
     if url.len() > MAX_WEBHOOK_URL || url.chars().any(char::is_control) {
         return Err(format!("url: must be a line of at most {MAX_WEBHOOK_URL} bytes"));
     }
-    WebhookClient::new(url).map_err(|_| "url: must be https://, without user and fragment; an international domain is written xn--…")?;
+    WebhookClient::new(url).map_err(|_| "url: must be https://, without user and fragment, with a port from 1 to 65535 if any; an international domain is written xn--…")?;
     let is_https = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
     if !is_https && !insecure && !is_loopback(url) {
         let rule = "url: must be https:// but on this machine; insecure = true where everybody on the way is trusted";

@@ -8,10 +8,10 @@ use swarm_core::store::Store;
 use crate::failure::CommandError;
 use crate::{Failure, store};
 
-/// Opens an existing store to dump its tenants. Nothing is written to it, so it may be in a folder that cannot be written.
+/// Opens an existing store to dump its tenants.
 pub(super) async fn to_dump(address: &str) -> Result<Store, CommandError> {
     store::exists(address).map_err(usage)?;
-    Ok(store::open_read_only(address).await.map_err(unreached)?.store)
+    Ok(store::open_to_dump(address).await.map_err(unreached)?.store)
 }
 
 /// Opens an existing store to remove a tenant.
