@@ -40,7 +40,7 @@ pub(crate) struct Connector {
     is_read_only: bool,
     /// Why the file with passwords is left out, if one is.
     left_out: Option<String>,
-    /// What is said of a certificate that is not accepted, where the authorities are not those of the system.
+    /// The hint for a rejected server certificate: the file that `sslrootcert` names. `None` with the system's authorities.
     #[cfg(feature = "tls")]
     authorities: Option<String>,
 }
