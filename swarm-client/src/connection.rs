@@ -362,8 +362,7 @@ impl Client {
             // It would be sent without a proxy.
             return Err(Invalid::new(variable, "must be the http:// address of a proxy").into());
         }
-        let uses_proxy =
-            self.agent.config().proxy().is_some_and(|it| !it.is_no_proxy(request.uri()));
+        let uses_proxy = self.agent.config().proxy().is_some();
         let request = self.agent.configure_request(request).timeout_global(Some(self.timeout));
         let answered = self.agent.run(request.build());
         answered.map_err(|error| {
@@ -478,8 +477,8 @@ fn port_of(authority: &Authority) -> Option<Option<u16>> {
     })
 }
 
-/// The proxy that the environment names for a URI: the first of those variables whose value can be used. The error is the first
-/// variable, where none can be used and `NO_PROXY` does not name the host: `ureq` would go on without a proxy.
+/// The proxy that the environment names for a URI: that of the first variable whose value can be used, or `None` if `NO_PROXY` names the
+/// host. The error is the first variable, if none can be used: `ureq` would go on without a proxy.
 fn proxy_of(
     uri: &Uri,
     variable: impl Fn(&str) -> Option<String>,
@@ -487,33 +486,22 @@ fn proxy_of(
     let set =
         |name: &&'static str| Some((*name, variable(name).filter(|value| !value.is_empty())?));
     let exempt = ["NO_PROXY", "no_proxy"].iter().find_map(set);
-    let exempt: Vec<_> = exempt.iter().flat_map(|(_, hosts)| hosts.split(',')).collect();
+    let exempt = exempt.iter().flat_map(|(_, hosts)| hosts.split(','));
+    let any = Proxy::builder(ProxyProtocol::Http).host("proxy.invalid");
+    let any = exempt.fold(any, |any, host| any.no_proxy(host.trim())).build();
+    if any.is_ok_and(|any| any.is_no_proxy(uri)) {
+        return Ok(None);
+    }
     let usable = |(_, address): &(_, String)| {
-        let named = Proxy::new(address).ok()?;
-        port_of(named.uri().authority()?)?;
-        let protocol = named.protocol();
-        if !matches!(protocol, ProxyProtocol::Http | ProxyProtocol::Https) {
-            return None;
-        }
-        let mut proxy = Proxy::builder(protocol).host(named.host()).port(named.port());
-        if let Some(user) = named.username() {
-            proxy = proxy.username(user);
-        }
-        if let Some(password) = named.password() {
-            proxy = proxy.password(password);
-        }
-        exempt.iter().fold(proxy, |proxy, host| proxy.no_proxy(host.trim())).build().ok()
+        let proxy = Proxy::new(address).ok()?;
+        port_of(proxy.uri().authority()?)?;
+        let is_http = matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https);
+        is_http.then_some(proxy)
     };
     let named: Vec<_> = PROXY_VARIABLES.iter().filter_map(set).collect();
-    let Some((first, _)) = named.first() else { return Ok(None) };
-    if let Some(proxy) = named.iter().find_map(usable) {
-        return Ok(Some(proxy));
-    }
-    let any = Proxy::builder(ProxyProtocol::Http).host("proxy.invalid");
-    let any = exempt.iter().fold(any, |any, host| any.no_proxy(host.trim())).build();
-    match any.is_ok_and(|any| any.is_no_proxy(uri)) {
-        true => Ok(None),
-        false => Err(first),
+    match (named.first(), named.iter().find_map(usable)) {
+        (Some((first, _)), None) => Err(first),
+        (_, found) => Ok(found),
     }
 }
 

@@ -105,6 +105,15 @@ impl Connector {
         }
     }
 
+    /// What may be the cause of an error.
+    fn hint(&self, error: &Error) -> Option<&String> {
+        #[cfg(feature = "tls")]
+        if is_about_certificate(error) {
+            return self.authorities.as_ref();
+        }
+        self.left_out.as_ref().filter(|_| is_about_password(error))
+    }
+
     /// The position of the server that is tried first.
     fn begin(&self) -> usize {
         let mut random = [0];
@@ -151,18 +160,12 @@ impl Connect for Connector {
                 _ => self.first(TargetSessionAttrs::Any).await,
             },
         };
-        #[cfg(feature = "tls")]
-        let connected = connected.map_err(|error| match (error, &self.authorities) {
-            (ConnectError::Client(error), Some(authorities)) if is_about_certificate(&error) => {
-                ConnectError::Hinted(error, authorities.clone())
-            }
-            (error, _) => error,
-        });
-        connected.map_err(|error| match (error, &self.left_out) {
-            (ConnectError::Client(error), Some(left_out)) if is_about_password(&error) => {
-                ConnectError::Hinted(error, left_out.clone())
-            }
-            (error, _) => error,
+        connected.map_err(|error| match error {
+            ConnectError::Client(error) => match self.hint(&error) {
+                Some(hint) => ConnectError::Hinted(error, hint.clone()),
+                None => error.into(),
+            },
+            error => error,
         })
     }
 

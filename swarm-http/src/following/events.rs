@@ -33,23 +33,13 @@ const NEAR: u64 = 128;
 pub(crate) struct EventStream {
     pub(crate) served: Arc<ServedTenant>,
     pub(crate) workers: Arc<WorkerPool>,
-    /// The number of the log.
-    pub(crate) log: u64,
-    /// Its first text.
-    pub(crate) opening: Bytes,
+    /// The log, and its end when the client asked.
+    pub(crate) position: LogPosition,
     /// The number after which it begins.
     pub(crate) after: Seq,
     pub(crate) filter: LogFilter,
     pub(crate) _place: Arc<Place>,
     pub(crate) stopping: watch::Receiver<bool>,
-}
-
-/// The first text of a stream that goes on after an entry. If the log does not have that entry, it went back, and an event says so.
-pub(crate) fn events_opening(position: &LogPosition, after: Seq) -> Bytes {
-    match after > position.size {
-        true => [&b": open\n\n"[..], &reset(position)].concat().into(),
-        false => Bytes::from_static(b": open\n\n"),
-    }
 }
 
 /// The event that says that this is another log than the client may have read, or that it went back.
@@ -98,12 +88,12 @@ impl Reader {
     async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         let deadline = Instant::now() + HEARTBEAT;
         if !std::mem::replace(&mut self.is_open, true) {
-            return Ok(Some(self.stream.opening.clone()));
+            return Ok(Some(self.stream.open()));
         }
         if self.is_over {
             return Ok(None);
         }
-        let log = self.stream.log;
+        let log = self.stream.position.log;
         loop {
             let recent = Arc::clone(&self.tail.borrow_and_update());
             let stream = &mut self.stream;
@@ -142,10 +132,21 @@ impl Reader {
 }
 
 impl EventStream {
+    /// The first text. If the log does not have the entry after which the stream begins, it went back: an event says so, and the stream begins
+    /// at the end of the log, because what is appended gets numbers that the client has seen.
+    fn open(&mut self) -> Bytes {
+        const OPEN: &[u8] = b": open\n\n";
+        if self.after <= self.position.size {
+            return Bytes::from_static(OPEN);
+        }
+        self.after = self.position.size;
+        [OPEN, &reset(&self.position)].concat().into()
+    }
+
     /// The next entries from the store, with the number of the last one.
     async fn read_on(&self) -> Result<Next, Error> {
         let (tenant, filter) = (self.served.tenant().clone(), self.filter.clone());
-        let (log, after) = (self.log, self.after);
+        let (log, after) = (self.position.log, self.after);
         let read = async move {
             let position = tenant.log_position().await?;
             if position.log != log {

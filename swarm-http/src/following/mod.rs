@@ -17,7 +17,7 @@ use crate::fairness::ClientShare;
 use crate::tenants::ServedTenant;
 use crate::workers::WorkerPool;
 
-pub(crate) use events::{EventStream, events_opening};
+pub(crate) use events::EventStream;
 
 /// Maximum number of followers of a server.
 const PLACES: usize = 2_048;

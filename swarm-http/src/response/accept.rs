@@ -26,15 +26,20 @@ pub(crate) fn preference(accept: &str, kind: &str, subtype: &str) -> Preference 
                 }
                 _ => return None,
             };
-            let given = parts.find_map(|part| {
-                let (name, quality) = part.split_once('=')?;
-                name.trim().eq_ignore_ascii_case("q").then(|| quality.trim().parse::<f32>().ok())?
-            });
-            Some((given.unwrap_or(1.0), specific))
+            Some((quality(parts), specific))
         })
         .max_by_key(|(_, specific)| *specific)
         .filter(|(quality, _)| *quality > 0.0)
         .unwrap_or((0.0, 0))
+}
+
+/// The quality among the parameters of an item; 1 unless given.
+pub(super) fn quality<'a>(parameters: impl IntoIterator<Item = &'a str>) -> f32 {
+    let given = parameters.into_iter().find_map(|parameter| {
+        let (name, quality) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("q").then(|| quality.trim().parse().ok())?
+    });
+    given.unwrap_or(1.0)
 }
 
 /// The value of the `Accept` header, of several the list of all; empty if there is none.

@@ -12,6 +12,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::Answer;
+use super::accept::quality;
 use super::encodings::{Encodings, GZIPPED};
 
 /// Minimum size of a body to compress, in bytes.
@@ -77,14 +78,12 @@ fn prefers_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut identity) = (0.0, 0.0);
     let lines = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     for coding in lines.flat_map(|line| line.split(',')) {
-        let (name, parameter) = coding.split_once(';').unwrap_or((coding, ""));
-        let weight = parameter.split_once('=').filter(|(q, _)| q.trim().eq_ignore_ascii_case("q"));
-        let weight = weight.and_then(|(_, weight)| weight.trim().parse::<f32>().ok());
-        let weight = weight.unwrap_or(1.0);
-        match name.trim() {
-            name if name.eq_ignore_ascii_case("gzip") => gzip = weight,
-            name if name.eq_ignore_ascii_case("identity") => identity = weight,
-            _ => {}
+        let mut parts = coding.split(';');
+        let name = parts.next().unwrap_or_default().trim();
+        if name.eq_ignore_ascii_case("gzip") {
+            gzip = quality(parts);
+        } else if name.eq_ignore_ascii_case("identity") {
+            identity = quality(parts);
         }
     }
     gzip > 0.0 && gzip >= identity

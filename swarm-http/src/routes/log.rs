@@ -10,7 +10,7 @@ use swarm_core::wire::Problem::{self, InvalidRequest, NothingToAccept};
 use swarm_core::wire::RequestError;
 use swarm_core::{Invalid, MemberId, SessionId, wire};
 
-use crate::following::{EventStream, events_opening};
+use crate::following::EventStream;
 use crate::request::RequestContext;
 use crate::request::command::Command;
 use crate::request::context::invalid_query;
@@ -160,10 +160,8 @@ pub(crate) async fn events(request: RequestContext) -> Reply {
     Ok(Answer::of_events(EventStream {
         served,
         workers,
-        log: position.log,
-        opening: events_opening(&position, after),
-        // What a log that was restored appends has numbers that the client has had already.
-        after: after.min(position.size),
+        position,
+        after,
         filter,
         _place: place,
         stopping,

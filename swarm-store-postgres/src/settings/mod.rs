@@ -253,9 +253,10 @@ impl Parsed {
                 return Err(Failure::invalid("sslmode", modes));
             }
         };
-        let revoked = home(".postgresql/root.crl").filter(|file| file.exists());
-        if let (Some(file), true, false) =
-            (revoked, verify != Verify::Nothing && root_certificate.is_some(), is_system)
+        let verifies_by_file =
+            verify != Verify::Nothing && root_certificate.is_some() && !is_system;
+        if verifies_by_file
+            && let Some(file) = home(".postgresql/root.crl").filter(|file| file.exists())
         {
             return Err(unsupported("sslcrl", &file.display().to_string()));
         }

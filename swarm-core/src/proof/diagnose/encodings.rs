@@ -33,11 +33,10 @@ const LENIENT: GeneralPurposeConfig =
 /// Decodes a signature from any encoding of its 64 bytes, which the message may follow.
 pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     let mut codes = Vec::new();
-    let dense = restored(text, 64)?;
+    let (dense, form, bytes) = restored(text, 64)?;
     if dense != text {
         codes.push(Code::SignatureWhitespace);
     }
-    let (form, bytes) = bytes(&dense)?;
     let written: &[Code] = match form {
         Form::Standard => &[],
         Form::Hex => &[Code::SignatureHex],
@@ -61,12 +60,15 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
     Some(Decoded { codes, value: Signature::from_bytes(signature) })
 }
 
-/// The text that encodes at least so many bytes, without what was put around it or into it.
-fn restored(text: &str, least: usize) -> Option<String> {
+/// The text without what was put around it or into it, how it encodes bytes, and these; `None` if it encodes fewer than `least`.
+fn restored(text: &str, least: usize) -> Option<(String, Form, Vec<u8>)> {
     let unescaped = unescaped(text);
     // Where forms are decoded, a plus is a space.
     let forms = [dense(&unescaped), dense(&unescaped.replace(' ', "+"))];
-    forms.into_iter().find(|it| bytes(it).is_some_and(|(_, raw)| raw.len() >= least))
+    forms.into_iter().find_map(|dense| {
+        let (form, bytes) = bytes(&dense).filter(|(_, bytes)| bytes.len() >= least)?;
+        Some((dense, form, bytes))
+    })
 }
 
 /// The text without the escapes of URLs, and without the `b` before a text of bytes in Python.
@@ -104,8 +106,7 @@ pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
     if let Some(key) = of_jwk(text) {
         return of_bytes(&[SPKI, key.as_slice()].concat(), &[Code::KeyBase64url], &[]);
     }
-    let Some(dense) = restored(text, 32) else { return Vec::new() };
-    let Some((form, bytes)) = bytes(&dense) else { return Vec::new() };
+    let Some((dense, form, bytes)) = restored(text, 32) else { return Vec::new() };
     let written: &[Code] = match form {
         Form::Standard if dense == text => &[],
         Form::Hex => &[Code::KeyHex],

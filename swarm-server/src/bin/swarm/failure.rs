@@ -45,6 +45,13 @@ pub(crate) fn full_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// Says that there is no folder for a file; `None` if there is one.
+pub(crate) fn missing_folder(file: &Path) -> Option<String> {
+    let file = full_path(file);
+    let folder = file.parent().filter(|folder| !folder.is_dir())?;
+    Some(format!("there is no folder {folder:?}"))
+}
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub(crate) enum CommandError {

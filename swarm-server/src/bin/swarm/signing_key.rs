@@ -19,7 +19,7 @@ use swarm_core::proof::tree::TreeHash;
 use swarm_core::service::signed_log::{CheckpointMemory, LastSigned, LogSigner};
 
 use crate::Failure;
-use crate::failure::full_path;
+use crate::failure::{full_path, missing_folder};
 use crate::secrets::{random_bytes, read_secret};
 
 /// The default file, in the working directory.
@@ -83,8 +83,8 @@ pub(crate) fn check(path: Option<&Path>) -> Result<(), Failure> {
 }
 
 fn check_folder(path: &Path) -> Result<(), Failure> {
-    match full_path(path).parent().filter(|folder| !folder.is_dir()) {
-        Some(folder) => Err(format!("signing_key: there is no folder {folder:?}").into()),
+    match missing_folder(path) {
+        Some(missing) => Err(format!("signing_key: {missing}").into()),
         None => Ok(()),
     }
 }

@@ -18,9 +18,9 @@ use swarm_store_redis::RedisStore;
 use swarm_store_sqlite::SqliteStore;
 
 use crate::Failure;
-use crate::failure::full_path;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
 use crate::failure::with_causes;
+use crate::failure::{full_path, missing_folder};
 
 /// The default store: a file in the working directory (MANUAL.md, 13.1).
 pub(crate) const DEFAULT_STORE: &str = "sqlite:swarm.db";
@@ -237,9 +237,8 @@ pub(crate) async fn open_existing(store: &str) -> Result<Opened, Failure> {
     open(store).await
 }
 
-/// Opens an existing store to read all of it. A file that cannot be written is opened as one that is only read.
+/// Opens a store that exists to read all of it. A file that cannot be written is opened as one that is only read.
 pub(crate) async fn open_to_dump(store: &str) -> Result<Opened, Failure> {
-    exists(store)?;
     let Some(file) = sqlite_path(store) else { return open(store).await };
     if file.metadata().is_ok_and(|file| file.len() == 0) {
         return Err(format!("store: {} is empty", full_path(file).display()).into());
@@ -257,16 +256,12 @@ pub(crate) fn new_file(store: &str) -> Option<PathBuf> {
 
 /// Checks that a missing file would be created: there is a folder for it, and no commits of the one before.
 pub(crate) fn may_be_made(file: &Path) -> Result<(), Failure> {
-    let file = full_path(file);
-    match file.parent() {
-        Some(folder) if !folder.is_dir() => {
-            Err(format!("store: there is no folder {folder:?}").into())
-        }
-        #[cfg(feature = "sqlite")]
-        _ => Ok(SqliteStore::check_new(&file).map_err(|error| with_causes("store", &error))?),
-        #[cfg(not(feature = "sqlite"))]
-        _ => Ok(()),
+    if let Some(missing) = missing_folder(file) {
+        return Err(format!("store: {missing}").into());
     }
+    #[cfg(feature = "sqlite")]
+    SqliteStore::check_new(full_path(file)).map_err(|error| with_causes("store", &error))?;
+    Ok(())
 }
 
 /// Checks that what is written to a store outlives this program.

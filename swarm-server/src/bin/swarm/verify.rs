@@ -29,13 +29,7 @@ pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
     match verdict(options) {
         Ok(lines) => {
             let text: Vec<_> = lines.iter().map(|line| &*line.text).collect();
-            match console::print(&text.join("\n")) {
-                Ok(()) => ExitCode::from(lines.status(options.strict)),
-                Err(error) => {
-                    console::warn(&error.to_string());
-                    ExitCode::from(if lines.holds() { 2 } else { 1 })
-                }
-            }
+            ExitCode::from(console::report(&text.join("\n"), lines.status(options.strict)))
         }
         Err(failure) => {
             console::warn(&format!("cannot be read: {failure}"));

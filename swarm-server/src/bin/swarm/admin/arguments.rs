@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use swarm_core::domain::{DeliveryState, MemberState};
 
-use super::declared::AdminVerb;
+use super::declared::{AdminVerb, possible_value};
 use crate::arguments::Trust;
-use crate::command::{flag, state_word};
+use crate::command::flag;
 
 #[derive(Args)]
 #[command(
@@ -219,10 +219,9 @@ pub(super) enum SessionVerb {
     },
 }
 
-/// The words that lists have for the states of a session, which may also be given as the API names them.
 fn session_states() -> PossibleValuesParser {
     let states = ["scheduled", "collecting", "window_closed", "aggregated", "published"];
-    PossibleValuesParser::new(states.map(|it| PossibleValue::new(state_word(it)).alias(it)))
+    PossibleValuesParser::new(states.map(possible_value))
 }
 
 #[derive(Subcommand)]

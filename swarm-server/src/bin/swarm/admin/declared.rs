@@ -133,10 +133,8 @@ fn arguments(argument: &'static Argument) -> Vec<Arg> {
     };
     let one = match &argument.kind {
         ArgumentKind::Choice(texts) => {
-            // States have the words of lists, and may also be given as the API names them.
-            let value =
-                |text: &'static String| PossibleValue::new(state_word(text)).alias(text.as_str());
-            plain.value_parser(PossibleValuesParser::new(texts.iter().map(value)))
+            let values = texts.iter().map(|text| possible_value(text));
+            plain.value_parser(PossibleValuesParser::new(values))
         }
         ArgumentKind::Id => plain.value_parser(clap::value_parser!(u64)),
         ArgumentKind::Count => plain.value_parser(clap::value_parser!(u32)),
@@ -158,6 +156,11 @@ fn arguments(argument: &'static Argument) -> Vec<Arg> {
         _ => plain,
     };
     vec![one]
+}
+
+/// A value of an argument. The state of a session has the word of lists, and may also be given as the API names it.
+pub(super) fn possible_value(text: &'static str) -> PossibleValue {
+    PossibleValue::new(state_word(text)).alias(text)
 }
 
 impl Declared {

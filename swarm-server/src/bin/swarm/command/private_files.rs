@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use swarm_core::json::{Json, Object};
 
-use crate::failure::{CommandError, full_path};
+use crate::failure::{CommandError, missing_folder};
 use crate::secrets::read_secret;
 
 /// `$XDG_CONFIG_HOME/swarm`, else `~/.config/swarm`.
@@ -92,10 +92,7 @@ pub(crate) fn create_private(path: &Path) -> Result<File, CommandError> {
 fn not_created(path: &Path, error: &io::Error) -> CommandError {
     let reason = match error.kind() {
         ErrorKind::AlreadyExists => "there is one already, and it stays".to_owned(),
-        ErrorKind::NotFound => match full_path(path).parent() {
-            Some(folder) => format!("there is no folder {folder:?}"),
-            None => error.to_string(),
-        },
+        ErrorKind::NotFound => missing_folder(path).unwrap_or_else(|| error.to_string()),
         _ => error.to_string(),
     };
     CommandError::Refused(format!("{}: {reason}", path.display()))

@@ -39,6 +39,18 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     written.map_err(|error| io::Error::new(error.kind(), format!("standard output: {error}")))
 }
 
+/// Prints the report of a verification. Returns its exit status; if it cannot be written, 2 in place of all but 1, which says that
+/// something fails.
+pub(crate) fn report(text: &str, status: u8) -> u8 {
+    match print(text) {
+        Ok(()) => status,
+        Err(error) => {
+            warn(&error.to_string());
+            if status == 1 { 1 } else { 2 }
+        }
+    }
+}
+
 /// Writes a line to standard error, in which a terminal finds nothing to interpret.
 pub(crate) fn warn(text: &str) {
     LOG.put(format!("{}\n", printable_lines(text)).as_bytes());

@@ -41,28 +41,17 @@ enum Look {
     OtherTiles(String),
 }
 
-/// Prints these lines. Returns this exit status, or 2 if they cannot be written.
-fn reported(lines: &[String], status: u8) -> u8 {
-    match console::print(&lines.join("\n")) {
-        Ok(()) => status,
-        Err(error) => {
-            console::warn(&error.to_string());
-            2
-        }
-    }
-}
-
 /// Looks at the log once, or again and again. Exit status: 0 it continues, 1 it does not, 2 it was not reached, 3 it shows
 /// nothing new.
 pub(crate) fn run(options: &WatchOptions) -> ExitCode {
     loop {
         let code = match look(options) {
-            Ok(Look::Continues(lines)) => reported(&lines, 0),
-            Ok(Look::Old(lines)) => reported(&lines, 3),
+            Ok(Look::Continues(lines)) => console::report(&lines.join("\n"), 0),
+            Ok(Look::Old(lines)) => console::report(&lines.join("\n"), 3),
             Ok(Look::Broken(faults)) => {
                 let lines = faults.iter().map(|fault| format!("does not hold: {fault}"));
-                let _ = reported(&lines.collect::<Vec<_>>(), 1);
-                return ExitCode::from(1);
+                let lines = lines.collect::<Vec<_>>().join("\n");
+                return ExitCode::from(console::report(&lines, 1));
             }
             Ok(Look::OtherTiles(why)) => {
                 console::warn(&format!("not reached: {why}"));
