@@ -522,8 +522,6 @@ def read_roster(record, name):
 def read_stances(record, name):
     """The stances that a session declares, in ascending order of their ranks."""
     def read(row):
-        if set(row) - {"name", "rank"}:
-            raise Invalid("a stance has another field")
         rank = number(row, "rank") + 0.0
         if not abs(rank) <= 1_000 or rounded_to(rank, "1e-6") != rank:
             raise Invalid("a rank is not from -1000 to 1000 with at most six decimals")
