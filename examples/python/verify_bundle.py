@@ -1575,6 +1575,8 @@ def convened_wrongly(session):
     """How a session is not convened."""
     if STATES.index(session["state"]) > STATES.index("collecting"):
         yield f"as {session['state']}"
+    if not exact_instant(f"{session['date']}T00:00:00.000Z"):
+        yield f"on {session['date']}, which is no day of the calendar"
     for name in ("openedAt", "publishedAt", "outcome", "voided", "snapshotDigest"):
         if session.get(name) is not None:
             yield f"with {name}"

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::domain::json::{Json, Object, printable};
-use crate::domain::{SessionState, Timestamp};
+use crate::domain::{Day, SessionState, Timestamp};
 use crate::rules::may_move;
 
 /// A session as an act leaves it.
@@ -59,6 +59,12 @@ pub(super) fn convening_faults(convened: Step<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     if convened.state > SessionState::Collecting {
         faults.push(format!("convened as {}", convened.state));
+    }
+    // A take may name such a day (API.md, 5.1), and then has no session.
+    if let Some(Json::Text(date)) = value(convened.record, "date")
+        && Day::in_calendar("date", date).is_err()
+    {
+        faults.push(format!("convened on {}, which is no day of the calendar", printable(date)));
     }
     let early = SET_LATER.into_iter().filter(|field| convened.has(field));
     faults.extend(early.map(|field| format!("convened with {}", printable(field))));

@@ -131,6 +131,7 @@ pub(super) fn json_hint(fault: &NotJson) -> String {
         }
         ErrorPosition::ByteOrderMark => "begins with a byte order mark: send it without".to_owned(),
         ErrorPosition::Utf16 => "is in UTF-16".to_owned(),
+        ErrorPosition::Gzip => "is compressed with gzip: send it without that".to_owned(),
         ErrorPosition::Invisible { character, .. } => format!(
             "see {}: there is an invisible character, U+{:04X}",
             fault.position,

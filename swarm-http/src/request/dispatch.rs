@@ -32,7 +32,7 @@ use super::head::RequestHead;
 use super::id::RequestId;
 use super::origin::Origin;
 use super::receipt::{ReceiptRequest, with_receipt};
-use super::reception::{MemoryGate, read_body};
+use super::reception::{MemoryGate, coding_hint, read_body};
 use super::route::{AsyncHandler, Handler, Route, Work};
 use super::same_origin::is_change_of_other_site;
 use super::table::{Endpoint, ErrorPage, ErrorPages, RouteMatch};
@@ -273,13 +273,17 @@ where
     let config = tenant.config();
     let (tenant, is_unlisted) = (&config.id, config.noindex);
     let attempt = credential::attempt(attempts, route.access, &head.headers, tenant)?;
-    let hint = credential::token_hint(route.access, &head.headers);
+    let token_hint = credential::token_hint(route.access, &head.headers);
+    let coding_hint = coding_hint(&head.headers);
     let request = (served, arrival, parts);
     let answer = answer_route(site, (route, handler), request, options, body).await;
-    let mut answer = answer.unwrap_or_else(ApiError::into_answer);
-    if answer.problem == Some(Problem::UnknownToken) {
-        answer = answer.with_hint(hint);
-    }
+    let answer = answer.unwrap_or_else(ApiError::into_answer);
+    let hint = match answer.problem {
+        Some(Problem::UnknownToken) => token_hint,
+        Some(Problem::InvalidJson) => coding_hint,
+        _ => None,
+    };
+    let answer = answer.with_hint(hint);
     if let Some(attempt) = attempt {
         credential::end_attempt(attempt, &answer);
     }

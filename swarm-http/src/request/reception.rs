@@ -2,8 +2,8 @@
 
 use bytes::{Buf, Bytes};
 use futures_util::Stream;
-use http::HeaderMap;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 use swarm_core::wire::RequestError;
 
 use crate::Site;
@@ -95,6 +95,17 @@ where
     }
     let is_null = rule.nullable && body.trim_ascii() == b"null";
     Ok(if is_null { Bytes::from_static(b"{}") } else { body })
+}
+
+/// The hint for a body that is not JSON, if the request says that it has a content coding.
+pub(super) fn coding_hint(headers: &HeaderMap) -> Option<String> {
+    let is_coding =
+        |coding: &HeaderValue| !coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity");
+    let is_coded = headers.get_all(CONTENT_ENCODING).iter().any(is_coding);
+    is_coded.then(|| {
+        "Content-Encoding: no content coding of a body is decoded, send the body without it"
+            .to_owned()
+    })
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

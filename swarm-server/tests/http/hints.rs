@@ -56,6 +56,70 @@ fn hint_names_invisible_bytes_around_a_body() {
     }
 }
 
+/// The paths that the tests of content codings and of values send to, and whether a member sends there.
+const OF_JSON: [(&str, bool); 4] = [
+    ("/api/swarm/submit", true),
+    ("/api/swarm/memos", true),
+    ("/api/swarm/apply", false),
+    ("/api/swarm/diagnose", false),
+];
+
+#[test]
+fn hint_names_the_content_coding_of_a_body() {
+    const GZIP: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\xae\x05";
+    let (server, author, body) = scene();
+    let client = server.client();
+    let (bearer, plain) = (author.bearer(), body.to_string());
+    let coded =
+        "Content-Encoding: no content coding of a body is decoded, send the body without it";
+    let compressed =
+        "body: must be one JSON text in UTF-8, is compressed with gzip: send it without that";
+    let broken = "body: must be one JSON text in UTF-8, see line 1, column 2";
+    for (path, of_member) in OF_JSON {
+        let send = |coding: Option<&str>, body: &[u8]| {
+            let mut headers = vec![("content-type", "application/json")];
+            headers.extend(of_member.then_some(("authorization", &*bearer)));
+            headers.extend(coding.map(|coding| ("content-encoding", coding)));
+            client.send("POST", path, &headers, body)
+        };
+        for (coding, bytes, told) in [
+            (Some("gzip"), GZIP, coded),
+            (Some("br"), b"\x0b\x00\x80{}\x03", coded),
+            (None, GZIP, compressed),
+            (Some("Identity"), GZIP, compressed),
+            (Some("identity"), b"{,", broken),
+        ] {
+            let answer = send(coding, bytes).expect(400);
+            assert_eq!(hint(&answer), told, "{path}: {answer:?}");
+            answer.unread(400, "invalid json body");
+        }
+        // A body that is JSON has another fault, or none.
+        let answer = send(Some("gzip"), plain.as_bytes());
+        assert_ne!(answer.header("swarm-hint"), Some(coded), "{path}: {answer:?}");
+    }
+}
+
+#[test]
+fn hint_names_values_of_json_that_are_not_read() {
+    let (server, author, _) = scene();
+    let client = server.client();
+    let bearer = author.bearer();
+    let deep = "[".repeat(128);
+    for (sent, place) in [
+        (r#"{"a":"\ud800"}"#, "column 6: the string has half of a surrogate pair"),
+        (r#"{"a":1e999}"#, "column 6: the number is out of the range of a double"),
+        (deep.as_str(), "column 128: there are more than 127 levels of nesting"),
+    ] {
+        for (path, of_member) in OF_JSON {
+            let member = [("authorization", bearer.as_str())];
+            let headers = if of_member { &member[..] } else { &[] };
+            let answer = client.post(path, headers, sent).expect(400);
+            let told = format!("body: must be one JSON text in UTF-8, see line 1, {place}");
+            assert_eq!(hint(&answer), told, "{path}: {answer:?}");
+        }
+    }
+}
+
 #[test]
 fn hint_names_an_array_or_a_wrapper_and_not_its_fields() {
     let (server, author, body) = scene();

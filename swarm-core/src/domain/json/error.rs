@@ -27,6 +27,8 @@ pub enum ErrorPosition {
     ByteOrderMark,
     /// At its beginning: it is in UTF-16.
     Utf16,
+    /// At its beginning: it is compressed with gzip.
+    Gzip,
     /// As `At`, at a character that most programs do not show.
     Invisible {
         /// The line, counted from 1.
@@ -36,6 +38,15 @@ pub enum ErrorPosition {
         /// The character.
         character: char,
     },
+    /// As `At`, at a value of JSON that is not read.
+    Refused {
+        /// The line, counted from 1.
+        line: usize,
+        /// The column, counted from 1.
+        column: usize,
+        /// Why, as a sentence without its end.
+        why: &'static str,
+    },
     /// An object has this key twice.
     DuplicateKey(String),
     /// The text has more values than its reader takes.
@@ -43,13 +54,16 @@ pub enum ErrorPosition {
 }
 
 impl NotJson {
-    /// The fault at this byte of the text.
-    pub(super) fn at(bytes: &[u8], at: usize) -> Self {
+    /// The fault at this byte of the text, where reading stopped.
+    pub(super) fn at(bytes: &[u8], at: usize, stop: Stop) -> Self {
         if bytes.starts_with(b"\xef\xbb\xbf") && at == 0 {
             return Self { position: ErrorPosition::ByteOrderMark };
         }
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
             return Self { position: ErrorPosition::Utf16 };
+        }
+        if bytes.starts_with(b"\x1f\x8b") {
+            return Self { position: ErrorPosition::Gzip };
         }
         let before = bytes.get(..at).unwrap_or(bytes);
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -57,8 +71,9 @@ impl NotJson {
         let in_line = before.get(line_start..).unwrap_or_default();
         let column = String::from_utf8_lossy(in_line).chars().count() + 1;
         let rest = bytes.get(at..).and_then(|rest| std::str::from_utf8(rest).ok());
-        let place = match rest.and_then(|rest| rest.chars().next()) {
-            Some(character) if is_invisible(character) => {
+        let place = match (stop.refusal(), rest.and_then(|rest| rest.chars().next())) {
+            (Some(why), _) => ErrorPosition::Refused { line, column, why },
+            (None, Some(character)) if is_invisible(character) => {
                 ErrorPosition::Invisible { line, column, character }
             }
             _ => ErrorPosition::At { line, column },
@@ -80,8 +95,12 @@ impl fmt::Display for ErrorPosition {
             Self::At { line, column } | Self::Invisible { line, column, .. } => {
                 write!(f, "line {line}, column {column}")
             }
+            Self::Refused { line, column, why } => {
+                write!(f, "line {line}, column {column}: {why}")
+            }
             Self::ByteOrderMark => f.write_str("a byte order mark"),
             Self::Utf16 => f.write_str("UTF-16"),
+            Self::Gzip => f.write_str("gzip"),
             Self::DuplicateKey(key) => write!(f, "the key {key:?} stands twice"),
             Self::TooManyValues => f.write_str("there are too many values"),
         }
@@ -90,4 +109,25 @@ impl fmt::Display for ErrorPosition {
 
 /// The error inside the reader, whose position says where the fault is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stop;
+pub(super) enum Stop {
+    /// No JSON goes on like this.
+    Syntax,
+    /// An escape of half of a surrogate pair.
+    HalfPair,
+    /// A number outside the range of a double.
+    OutOfRange,
+    /// A list or an object at a level that is not read.
+    TooDeep,
+}
+
+impl Stop {
+    /// Why a value of JSON is not read.
+    fn refusal(self) -> Option<&'static str> {
+        match self {
+            Self::Syntax => None,
+            Self::HalfPair => Some("the string has half of a surrogate pair"),
+            Self::OutOfRange => Some("the number is out of the range of a double"),
+            Self::TooDeep => Some("there are more than 127 levels of nesting"),
+        }
+    }
+}

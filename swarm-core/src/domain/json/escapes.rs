@@ -10,10 +10,10 @@ pub(super) fn unescape(written: &str) -> Result<String, Stop> {
     let mut rest = written;
     while let Some(at) = memchr(b'\\', rest.as_bytes()) {
         let (plain, escape) = rest.split_at(at);
-        let (character, length) = character(escape).ok_or(Stop)?;
+        let (character, length) = character(escape)?;
         text.push_str(plain);
         text.push(character);
-        rest = escape.get(length..).ok_or(Stop)?;
+        rest = escape.get(length..).ok_or(Stop::Syntax)?;
     }
     text.push_str(rest);
     // A stored take should not occupy more memory than its request had bytes.
@@ -24,8 +24,8 @@ pub(super) fn unescape(written: &str) -> Result<String, Stop> {
 }
 
 /// Decodes the escape at the start of the text; also returns its length in bytes.
-fn character(escape: &str) -> Option<(char, usize)> {
-    let character = match escape.as_bytes().get(1)? {
+fn character(escape: &str) -> Result<(char, usize), Stop> {
+    let character = match escape.as_bytes().get(1).ok_or(Stop::Syntax)? {
         letter @ (b'"' | b'\\' | b'/') => char::from(*letter),
         b'b' => '\u{8}',
         b'f' => '\u{c}',
@@ -33,24 +33,24 @@ fn character(escape: &str) -> Option<(char, usize)> {
         b'r' => '\r',
         b't' => '\t',
         b'u' => return unicode(escape),
-        _ => return None,
+        _ => return Err(Stop::Syntax),
     };
-    Some((character, 2))
+    Ok((character, 2))
 }
 
 /// Decodes `\uXXXX`, or two of them that form a surrogate pair.
-fn unicode(escape: &str) -> Option<(char, usize)> {
+fn unicode(escape: &str) -> Result<(char, usize), Stop> {
     let unit = |at: usize| {
         let digits = escape.get(at..at + 6)?.strip_prefix("\\u")?;
         let hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
         hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
     };
-    let first = unit(0)?;
+    let first = unit(0).ok_or(Stop::Syntax)?;
     if let Some(character) = char::from_u32(first.into()) {
-        return Some((character, 6));
+        return Ok((character, 6));
     }
-    let pair = char::decode_utf16([first, unit(6)?]).next()?;
-    Some((pair.ok()?, 12))
+    let pair = |second| char::decode_utf16([first, second]).next()?.ok();
+    Ok((unit(6).and_then(pair).ok_or(Stop::HalfPair)?, 12))
 }
 
 #[cfg(test)]

@@ -89,9 +89,13 @@ mod tests {
             ("{\"é\": x}".as_bytes(), "line 1, column 7"),
             (b"[1 2]", "line 1, column 4"),
             (b"[01]", "line 1, column 2"),
-            (b"[1e309]", "line 1, column 2"),
+            (b"[1e309]", "line 1, column 2: the number is out of the range of a double"),
             (b"{'a':1}", "line 1, column 2"),
-            (b"[\"\\ud800\"]", "line 1, column 2"),
+            (b"[\"\\ud800\"]", "line 1, column 2: the string has half of a surrogate pair"),
+            (b"[\"\\ud800\\u0041\"]", "line 1, column 2: the string has half of a surrogate pair"),
+            (b"[\"\\ud80\"]", "line 1, column 2"),
+            (b"[1e309x]", "line 1, column 2: the number is out of the range of a double"),
+            (b"\x1f\x8b\x08\x00", "gzip"),
             (b"\n\"a\xff\"", "line 2, column 3"),
             (b"{} {}", "line 1, column 4"),
             (b"{\"x\":{\"a\":1,\"b\":2,\"a\":1}}", "the key \"a\" stands twice"),
@@ -104,8 +108,12 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused_without_stack_overflow() {
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(Json::read(nested(100).as_bytes()).is_ok());
-        assert!(Json::read(nested(200_000).as_bytes()).is_err());
+        assert!(Json::read(nested(127).as_bytes()).is_ok());
+        for depth in [128, 200_000] {
+            let fault = Json::read(nested(depth).as_bytes()).map_err(|it| it.position.to_string());
+            let place = "line 1, column 128: there are more than 127 levels of nesting";
+            assert_eq!(fault, Err(place.to_owned()));
+        }
     }
 
     #[test]

@@ -79,13 +79,12 @@ fn raw<S: Serializer>(text: String, value: f64, serializer: S) -> Result<S::Ok, 
     RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
 }
 
-/// Whether the text is a number of JSON, in the range of a double.
-pub(super) fn is_number(text: &str) -> bool {
+/// Whether a number of JSON is in the range of a double; `None` if the text is no number.
+pub(super) fn is_in_range(text: &str) -> Option<bool> {
     /// A text that is shorter, and has no exponent, is in the range.
     const MAX_SURE_LENGTH: usize = 300;
-    is_in_grammar(text.as_bytes()).is_some_and(|has_exponent| {
-        (!has_exponent && text.len() <= MAX_SURE_LENGTH) || nearest(text).is_finite()
-    })
+    let has_exponent = is_in_grammar(text.as_bytes())?;
+    Some((!has_exponent && text.len() <= MAX_SURE_LENGTH) || nearest(text).is_finite())
 }
 
 /// The double nearest to a number of JSON; infinite if the number is out of range.

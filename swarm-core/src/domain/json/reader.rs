@@ -7,7 +7,7 @@ use memchr::memchr2;
 use super::document::{JsonDocument, Sink, Value};
 use super::error::{ErrorPosition, NotJson, Stop};
 use super::escapes::unescape;
-use super::number::is_number;
+use super::number::is_in_range;
 use super::value::Json;
 use crate::domain::distinct::{are_distinct, first_duplicate};
 
@@ -70,6 +70,7 @@ pub(super) struct Reader<'a, S> {
 /// Where reading stopped.
 pub(super) struct Stopped {
     position: Option<ErrorPosition>,
+    stop: Stop,
     at: usize,
 }
 
@@ -78,15 +79,15 @@ impl Stopped {
     pub(super) fn fault(self, bytes: &[u8]) -> NotJson {
         match self.position {
             Some(position) => NotJson { position },
-            None => NotJson::at(bytes, self.at),
+            None => NotJson::at(bytes, self.at, self.stop),
         }
     }
 }
 
 impl<'a, S: Sink<'a>> Reader<'a, S> {
     pub(super) fn of(bytes: &'a [u8], sink: S, max_values: usize) -> Result<Self, NotJson> {
-        let text =
-            std::str::from_utf8(bytes).map_err(|error| NotJson::at(bytes, error.valid_up_to()))?;
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| NotJson::at(bytes, error.valid_up_to(), Stop::Syntax))?;
         Ok(Self { text, at: 0, fault: None, sink, max_values })
     }
 
@@ -100,22 +101,24 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
         let begin = self.at;
         let read = self.value(Cow::default(), MAX_DEPTH);
         let end = self.at;
-        if read.is_ok() && self.next().is_none() {
-            return Ok((begin, end));
-        }
-        Err(Stopped { position: self.fault.take(), at: self.at })
+        let stop = match read {
+            Ok(()) if self.next().is_none() => return Ok((begin, end)),
+            Ok(()) => Stop::Syntax,
+            Err(stop) => stop,
+        };
+        Err(Stopped { position: self.fault.take(), stop, at: self.at })
     }
 
     /// Parses the value of the member `key`. It may contain `depth` more levels of nesting.
     fn value(&mut self, key: Cow<'a, str>, depth: usize) -> Result<(), Stop> {
         if self.sink.len() >= self.max_values {
             self.fault = Some(ErrorPosition::TooManyValues);
-            return Err(Stop);
+            return Err(Stop::Syntax);
         }
         let place = self.sink.begin(key);
-        let value = match self.next().ok_or(Stop)? {
-            b'{' => self.object(place, depth.checked_sub(1).ok_or(Stop)?)?,
-            b'[' => self.list(depth.checked_sub(1).ok_or(Stop)?)?,
+        let value = match self.next().ok_or(Stop::Syntax)? {
+            b'{' => self.object(place, depth.checked_sub(1).ok_or(Stop::TooDeep)?)?,
+            b'[' => self.list(depth.checked_sub(1).ok_or(Stop::TooDeep)?)?,
             b'"' => Value::Text(self.text()?),
             b'n' => self.word("null", Value::Null)?,
             b't' => self.word("true", Value::Bool(true))?,
@@ -134,7 +137,7 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
         }
         loop {
             if self.next() != Some(b'"') {
-                return Err(Stop);
+                return Err(Stop::Syntax);
             }
             let key = self.text()?;
             self.pass(b':')?;
@@ -143,7 +146,7 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
                 if !are_distinct(self.sink.keys(place)) {
                     let key = first_duplicate(self.sink.keys(place)).map(str::to_owned);
                     self.fault = key.map(ErrorPosition::DuplicateKey);
-                    return Err(Stop);
+                    return Err(Stop::Syntax);
                 }
                 return Ok(Value::Object);
             }
@@ -170,7 +173,7 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
         let is_end = match self.next() {
             Some(b',') => false,
             Some(next) if next == end => true,
-            _ => return Err(Stop),
+            _ => return Err(Stop::Syntax),
         };
         self.at += 1;
         Ok(is_end)
@@ -178,7 +181,7 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
 
     fn pass(&mut self, expected: u8) -> Result<(), Stop> {
         if self.next() != Some(expected) {
-            return Err(Stop);
+            return Err(Stop::Syntax);
         }
         self.at += 1;
         Ok(())
@@ -186,7 +189,7 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
 
     fn word(&mut self, word: &str, value: Value<'a>) -> Result<Value<'a>, Stop> {
         if !self.rest()?.starts_with(word) {
-            return Err(Stop);
+            return Err(Stop::Syntax);
         }
         self.at += word.len();
         Ok(value)
@@ -194,20 +197,20 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
 
     /// Parses a string. It borrows from the input unless it has escapes.
     fn text(&mut self) -> Result<Cow<'a, str>, Stop> {
-        let rest = self.rest()?.get(1..).ok_or(Stop)?;
+        let rest = self.rest()?.get(1..).ok_or(Stop::Syntax)?;
         let stop = |from: usize| {
             let at = memchr2(b'"', b'\\', rest.as_bytes().get(from..)?)?;
             Some(from + at)
         };
-        let plain = stop(0).ok_or(Stop)?;
+        let plain = stop(0).ok_or(Stop::Syntax)?;
         let mut length = plain;
         while rest.as_bytes().get(length) == Some(&b'\\') {
-            length = stop(length + 2).ok_or(Stop)?;
+            length = stop(length + 2).ok_or(Stop::Syntax)?;
         }
-        let inside = rest.get(..length).ok_or(Stop)?;
+        let inside = rest.get(..length).ok_or(Stop::Syntax)?;
         // A fold without branches, so that the compiler vectorizes it.
         if inside.bytes().fold(false, |found, byte| found | (byte < b' ')) {
-            return Err(Stop);
+            return Err(Stop::Syntax);
         }
         let text = if length == plain { inside.into() } else { Cow::Owned(unescape(inside)?) };
         self.at += length + 2;
@@ -218,9 +221,9 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
         let rest = self.rest()?;
         let is_part = |byte: u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let length = rest.bytes().take_while(|byte| is_part(*byte)).count();
-        let text = rest.get(..length).ok_or(Stop)?;
-        if !is_number(text) {
-            return Err(Stop);
+        let text = rest.get(..length).ok_or(Stop::Syntax)?;
+        if !is_in_range(text).ok_or(Stop::Syntax)? {
+            return Err(Stop::OutOfRange);
         }
         self.at += length;
         Ok(Value::Number(text))
@@ -235,6 +238,6 @@ impl<'a, S: Sink<'a>> Reader<'a, S> {
     }
 
     fn rest(&self) -> Result<&'a str, Stop> {
-        self.text.get(self.at..).ok_or(Stop)
+        self.text.get(self.at..).ok_or(Stop::Syntax)
     }
 }

@@ -50,6 +50,7 @@ codes! {
     SignatureUnpadded = "signature-unpadded", "the signature lacks its padding: send standard base64, with = at the end";
     SignatureAttached = "signature-attached", "the signature is longer than 64 bytes, as where a library puts the message behind it (sign of PyNaCl, crypto_sign of libsodium): send base64 of only its first 64 bytes";
     SignatureWhitespace = "signature-whitespace", "the signature contains white space, perhaps in place of +, quotes, escapes of a URL, a byte order mark or other characters that are not shown: send only its 88 characters";
+    SignatureEncoding = "signature-encoding", "the signature is in base64 twice, in base58, in multibase or a list of numbers: send standard base64 of its 64 bytes, once";
     KeyHex = "key-hex", "the public key is hexadecimal: send standard base64 of its 32 bytes";
     KeyBase64url = "key-base64url", "the public key is in another form of base64, as x of a JWK is: send the standard one, with + and / and padding, without white space, quotes or characters that are not shown";
     KeyDer = "key-der", "the public key is wrapped, in DER or as OpenSSH does: send base64 of only its last 32 bytes";

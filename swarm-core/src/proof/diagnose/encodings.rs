@@ -32,8 +32,16 @@ const LENIENT: GeneralPurposeConfig =
 
 /// Decodes a signature from any encoding of its 64 bytes, which the message may follow.
 pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
+    let read = restored(text, 64);
+    // What is in another encoding may be readable as a few bytes more, and no message behind a signature is so short.
+    if read.as_ref().is_none_or(|(_, _, bytes)| bytes.len() > 64)
+        && let Some(signature) = in_other_encoding(text)
+    {
+        let codes = vec![Code::SignatureEncoding];
+        return Some(Decoded { codes, value: Signature::from_bytes(&signature) });
+    }
     let mut codes = Vec::new();
-    let (dense, form, bytes) = restored(text, 64)?;
+    let (dense, form, bytes) = read?;
     if dense != text {
         codes.push(Code::SignatureWhitespace);
     }
@@ -45,10 +53,15 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
         Form::Unpadded => &[Code::SignatureUnpadded],
     };
     codes.extend(written);
-    // Base64 of the hexadecimal text.
-    let bytes = match std::str::from_utf8(&bytes).map(self::bytes) {
-        Ok(Some((Form::Hex, inner))) => {
+    // Base64 of a text that encodes the signature.
+    let inner = std::str::from_utf8(&bytes).ok().and_then(|text| restored(text, 64));
+    let bytes = match inner {
+        Some((_, Form::Hex, inner)) => {
             codes.push(Code::SignatureHex);
+            inner
+        }
+        Some((_, _, inner)) if inner.len() == 64 => {
+            codes.push(Code::SignatureEncoding);
             inner
         }
         _ => bytes,
@@ -58,6 +71,20 @@ pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
         codes.push(Code::SignatureAttached);
     }
     Some(Decoded { codes, value: Signature::from_bytes(signature) })
+}
+
+/// Reads 64 bytes in a list of numbers, in base58, or behind the letter of multibase.
+fn in_other_encoding(text: &str) -> Option<[u8; 64]> {
+    let text = dense(text);
+    let list = format!("[{}]", text.trim_matches(['[', ']']));
+    if let Ok(Json::List(items)) = Json::read(list.as_bytes()) {
+        return numbers(&items)?.try_into().ok();
+    }
+    let multibase = || {
+        let (_, bytes) = bytes(text.strip_prefix(['m', 'M', 'u', 'U', 'f', 'F'])?)?;
+        <[u8; 64]>::try_from(bytes).ok()
+    };
+    base58(&text).or_else(|| base58(text.strip_prefix('z')?)).or_else(multibase)
 }
 
 /// The text without what was put around it or into it, how it encodes bytes, and these; `None` if it encodes fewer than `least`.
@@ -184,18 +211,21 @@ fn seed(text: &str) -> Option<[u8; 32]> {
             let engine = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
             engine.decode(secret).ok()?.try_into().ok()
         }
-        Ok(Json::List(items)) => {
-            let byte = |item: &Json| match item {
-                Json::Number(number) => json::write(number).parse().ok(),
-                _ => None,
-            };
-            seed_of_pair(&items.iter().map(byte).collect::<Option<Vec<u8>>>()?)
-        }
+        Ok(Json::List(items)) => seed_of_pair(&numbers(&items)?),
         _ => {
             let dense = dense(text);
             seed_of_pair(&base58(dense.strip_prefix("ed25519:").unwrap_or(&dense))?)
         }
     }
+}
+
+/// The bytes in a list of numbers.
+fn numbers(items: &[Json]) -> Option<Vec<u8>> {
+    let byte = |item: &Json| match item {
+        Json::Number(number) => json::write(number).parse().ok(),
+        _ => None,
+    };
+    items.iter().map(byte).collect()
 }
 
 /// The seed before its public key; `None` for other bytes.

@@ -650,6 +650,7 @@ fn session_that_is_left_sealed_is_noticed() {
 fn session_that_is_convened_as_no_server_does_is_a_fault() {
     for (change, words) in [
         (json!({ "state": "window_closed" }), "convened as window_closed"),
+        (json!({ "date": "2026-02-30" }), "convened on \"2026-02-30\", which is no day"),
         (json!({ "snapshotDigest": "sha256:01" }), "convened with \"snapshotDigest\""),
         (json!({ "openedAt": "2026-11-21T14:30:00.000Z" }), "convened with \"openedAt\""),
         (

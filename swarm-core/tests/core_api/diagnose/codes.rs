@@ -272,6 +272,39 @@ fn signatures_in_other_forms() {
     }
 }
 
+#[test]
+fn signatures_in_other_encodings() {
+    /// Base64 or hexadecimal behind its letter of multibase; `None` for what could be base58 as well.
+    fn behind(letter: char, text: &str) -> Option<String> {
+        text.contains(['0', 'O', 'I', 'l', '+', '/', '-', '_']).then(|| format!("{letter}{text}"))
+    }
+    /// Base58; `None` for what is so short that it could be base64 as well.
+    fn long_base58(raw: &[u8]) -> Option<String> {
+        Some(base58(raw)).filter(|text| text.len() > 86)
+    }
+    let forms: [fn(&[u8]) -> Option<String>; 12] = [
+        |raw| Some(STANDARD.encode(STANDARD.encode(raw))),
+        |raw| Some(STANDARD.encode(STANDARD.encode(raw) + "\n")),
+        |raw| Some(STANDARD.encode(URL_SAFE_NO_PAD.encode(raw))),
+        |raw| Some(json::write(raw)),
+        |raw| Some(json::write(raw).replace(',', ", ")),
+        |raw| Some(json::write(raw).replace(['[', ']'], "")),
+        long_base58,
+        |raw| Some(format!("z{}", long_base58(raw)?)),
+        |raw| behind('m', &STANDARD_NO_PAD.encode(raw)),
+        |raw| behind('M', &STANDARD.encode(raw)),
+        |raw| behind('u', &URL_SAFE_NO_PAD.encode(raw)),
+        |raw| behind('f', &hex(raw)),
+    ];
+    for form in forms {
+        names(&[Code::SignatureEncoding], any_kind(), |case| {
+            let raw = case.key.sign(case.canonical().as_bytes()).to_bytes();
+            let text = form(&raw)?;
+            Some((case.signed(&text), case.key))
+        });
+    }
+}
+
 /// What `sign` of PyNaCl and `crypto_sign` of libsodium return.
 #[test]
 fn signature_before_its_message() {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use swarm_core::domain::{
-    Actor, Digest, EndorsedKey, KeyReplacement, LogEntry, MemberAct, MemberEntry, MemberStatus,
-    Operation, OutcomeDraft, QuestionText, SessionAct, SessionState, SubjectId, Take,
+    Actor, Day, Digest, EndorsedKey, KeyReplacement, LogEntry, MemberAct, MemberEntry,
+    MemberStatus, Operation, OutcomeDraft, QuestionText, SessionAct, SessionState, SubjectId, Take,
 };
 use swarm_core::proof::take_entry;
 use swarm_core::rules;
@@ -205,6 +205,7 @@ fn session_that_is_convened_as_no_server_does_is_noticed() {
         ),
         (&|session| session.published_at = Some(at), "convened with \"publishedAt\""),
         (&|session| session.state = SessionState::WindowClosed, "convened as window_closed"),
+        (&|session| session.date = Day::parse("2026-02-30").unwrap(), "which is no day"),
     ] {
         let mut forged = desk.read();
         change(&mut forged.session);
