@@ -23,10 +23,13 @@ export interface Line {
   text: string;
 }
 
-/** The exit status of `swarm verify`, and its lines or why it has none. */
+/**
+ * The exit status of `swarm verify`, whether something was verified, and its lines or why it has none. Of a take whose texts are
+ * withheld nothing may be verified, though nothing fails.
+ */
 export type Report =
-  | { status: 0 | 1 | 3; lines: Line[]; error?: undefined }
-  | { status: 2; error: string; lines?: undefined };
+  | { status: 0 | 1 | 3; verified: boolean; lines: Line[]; error?: undefined }
+  | { status: 2; verified: false; error: string; lines?: undefined };
 
 /**
  * Verifies a take, a bundle, a take and its proof, a receipt, or a receipt and the body of its request. Each is a text or its

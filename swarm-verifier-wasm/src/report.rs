@@ -14,8 +14,9 @@ pub struct Report {
     /// The exit status of `swarm verify`: 0 if nothing fails, 1 if something does, 2 if nothing was verified, 3 with the option
     /// `strict` if something is notable.
     pub status: u8,
-    /// `{"status", "lines": [{"verdict", "text"}]}`, or `{"status": 2, "error"}`. A verdict is `holds`, `fails`, `notable`,
-    /// `unproven`, or null for a statement. A text is a line of `swarm verify`, as it prints it.
+    /// `{"status", "verified", "lines": [{"verdict", "text"}]}`, or `{"status": 2, "verified": false, "error"}`. `verified` is whether
+    /// something was verified: of a take whose texts are withheld perhaps nothing can be, and nothing fails. A verdict is `holds`,
+    /// `fails`, `notable`, `unproven`, or null for a statement. A text is a line of `swarm verify`, as it prints it.
     pub json: String,
 }
 
@@ -35,18 +36,17 @@ pub fn report(options: &[u8], texts: &[&[u8]]) -> Report {
     };
     match verified {
         Ok((lines, is_strict)) => {
-            let status = lines.status(is_strict);
-            let lines = lines.iter().map(line).collect();
-            Report { status, json: of_status(status, "lines", lines) }
+            let found = ("lines", lines.iter().map(line).collect());
+            of_status(lines.status(is_strict), lines.is_verified(), found)
         }
-        Err(error) => {
-            Report { status: 2, json: of_status(2, "error", Json::from(&*error.to_string())) }
-        }
+        Err(error) => of_status(2, false, ("error", Json::from(&*error.to_string()))),
     }
 }
 
-fn of_status(status: u8, name: &str, value: Json) -> String {
-    write(&Json::from([("status", Json::from(f64::from(status))), (name, value)]))
+fn of_status(status: u8, is_verified: bool, found: (&str, Json)) -> Report {
+    let number = Json::from(f64::from(status));
+    let json = Json::from([("status", number), ("verified", Json::Bool(is_verified)), found]);
+    Report { status, json: write(&json) }
 }
 
 fn line(line: &Line) -> Json {

@@ -221,6 +221,26 @@ fn types_of_the_package_are_those_of_its_functions() {
 }
 
 #[test]
+fn report_says_whether_anything_was_verified() {
+    let bundle: Value = serde_json::from_str(&bundles()[0].0).unwrap();
+    let take = bundle["takes"][0].clone();
+    let mut withheld = take.clone();
+    let fields = withheld.as_object_mut().unwrap();
+    fields.retain(|name, _| name != "body" && name != "memoUrl");
+    fields.insert(
+        "withheld".to_owned(),
+        json!({ "at": "2026-11-21T12:00:00.000Z", "note": "names" }),
+    );
+    for (take, status, is_verified) in
+        [(take, 0, true), (withheld, 0, false), (json!({}), 2, false)]
+    {
+        let text = Case::new(&[&take.to_string()], json!({})).report();
+        let report: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&report["status"], &report["verified"]), (&json!(status), &json!(is_verified)));
+    }
+}
+
+#[test]
 fn size_of_texts_is_bounded() {
     let large = vec![b' '; MAX_BYTES];
     let refused = report(b"{}", &[&large]);

@@ -13,7 +13,11 @@ pub struct Line {
 
 /// All lines of a verification, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lines(Vec<Line>);
+pub struct Lines {
+    all: Vec<Line>,
+    /// Whether the last line says that nothing was verified.
+    is_void: bool,
+}
 
 impl Lines {
     /// The findings on a bundle, and a conclusion.
@@ -25,7 +29,7 @@ impl Lines {
             (true, 1) => "the bundle holds; 1 finding is notable".to_owned(),
             (true, notable) => format!("the bundle holds; {notable} findings are notable"),
         };
-        lines.0.push(Line { verdict: None, text: conclusion });
+        lines.push(None, conclusion);
         lines
     }
 
@@ -49,7 +53,12 @@ impl Lines {
 
     /// Returns an iterator over the lines.
     pub fn iter(&self) -> impl Iterator<Item = &Line> {
-        self.0.iter()
+        self.all.iter()
+    }
+
+    /// Returns whether something was verified: a line holds, and the last one does not take that back.
+    pub fn is_verified(&self) -> bool {
+        self.number(Verdict::Holds) > 0 && !self.is_void
     }
 
     /// Returns whether nothing fails.
@@ -73,11 +82,12 @@ impl Lines {
     }
 
     fn number(&self, verdict: Verdict) -> usize {
-        self.0.iter().filter(|line| line.verdict == Some(verdict)).count()
+        self.all.iter().filter(|line| line.verdict == Some(verdict)).count()
     }
 
     /// Says that neither the signature nor the place in the log could be checked.
     pub(super) fn push_unverified(&mut self) {
+        self.is_void = true;
         self.push(
             None,
             "nothing was verified of this take: neither its signature nor its place in the log",
@@ -85,7 +95,7 @@ impl Lines {
     }
 
     pub(super) fn push(&mut self, verdict: impl Into<Option<Verdict>>, text: impl Into<String>) {
-        self.0.push(Line { verdict: verdict.into(), text: text.into() });
+        self.all.push(Line { verdict: verdict.into(), text: text.into() });
     }
 }
 
@@ -93,6 +103,6 @@ impl From<Vec<Finding>> for Lines {
     fn from(findings: Vec<Finding>) -> Self {
         let line =
             |finding: &Finding| Line { verdict: Some(finding.verdict), text: finding.to_string() };
-        Self(findings.iter().map(line).collect())
+        Self { all: findings.iter().map(line).collect(), is_void: false }
     }
 }

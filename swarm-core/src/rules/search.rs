@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
 use super::PublicTake;
 use crate::domain::{Member, MemberId, Memo, Subject, SubjectId};
 
-/// A text to look for. Letters are the same in either case, composed or not; `ß` is `ss`, and white space is one space.
+/// A text to look for. Letters are the same in either case, composed or not, with their marks in any order that Unicode holds for
+/// the same; `ß` is `ss`, and white space is one space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needle(String);
 
@@ -96,26 +97,40 @@ pub fn read_the_same(one: &str, other: &str) -> bool {
 const DOUBLE: [char; 2] = ['ß', 'ẞ'];
 
 /// The form in which texts are compared. Calls `each` after each letter, with its place in the text and the length of the form so far.
+/// A letter has the marks that follow it: the form has them in an order of its own.
 fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
     let mut form = String::with_capacity(text.len());
-    for (at, letter) in text.char_indices() {
-        match letter {
-            _ if letter.is_whitespace() => {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let at = text.len() - rest.len();
+        let (letter, after) = rest.split_at(first_letter(rest));
+        let mut push = |small: char| match small {
+            _ if small.is_whitespace() => {
                 if !form.ends_with(' ') {
                     form.push(' ');
                 }
             }
-            _ if letter.is_ascii() => form.push(letter.to_ascii_lowercase()),
-            _ if DOUBLE.contains(&letter) => form.push_str("ss"),
-            _ => {
-                // Of the two small sigmas one stands at the end of words alone.
-                let small = letter.nfd().flat_map(char::to_lowercase);
-                form.extend(small.map(|small| if small == 'ς' { 'σ' } else { small }));
-            }
+            'ß' => form.push_str("ss"),
+            // Of the two small sigmas one stands at the end of words alone.
+            'ς' => form.push('σ'),
+            _ => form.push(small),
+        };
+        match letter.as_bytes() {
+            [ascii] => push(char::from(ascii.to_ascii_lowercase())),
+            _ => letter.nfd().flat_map(char::to_lowercase).for_each(push),
         }
-        each(at..at + letter.len_utf8(), form.len());
+        each(at..at + letter.len(), form.len());
+        rest = after;
     }
     form
+}
+
+/// The length of the first letter of a text, with the marks after it that have a place in the canonical order of Unicode.
+fn first_letter(text: &str) -> usize {
+    let has_place = |mark: char| canonical_combining_class(mark) != 0;
+    let is_ordered = |mark: char| !mark.is_ascii() && mark.nfd().next().is_some_and(has_place);
+    let mut others = text.char_indices().skip(1);
+    others.find(|(_, letter)| !is_ordered(*letter)).map_or(text.len(), |(at, _)| at)
 }
 
 /// A filter for takes. All of its conditions hold together.
@@ -191,6 +206,12 @@ mod tests {
             ("STRASSE", "straße"),
             ("weiß", "WEISS"),
             ("\u{130}stanbul", "i\u{307}STANBUL"),
+            // A keyboard of Vietnamese gives the tone alone, after a letter with its circumflex.
+            ("vi\u{1ec7}t", "VI\u{ca}\u{323}T"),
+            ("vi\u{ea}\u{323}t", "vie\u{323}\u{302}t"),
+            ("vie\u{302}\u{323}t", "vi\u{1ec7}t"),
+            // A mark that is two, and has no place itself.
+            ("\u{f40}\u{f73}", "\u{f40}\u{f72}\u{f71}"),
         ] {
             let found = Needle::new(needle).unwrap();
             assert!(found.is_in(text), "{needle} in {text}");
@@ -206,6 +227,10 @@ mod tests {
             ("Ma", "Märchen"),
             ("Ma", "Ma\u{308}rchen"),
             ("cafe", "caf\u{e9}"),
+            ("vi\u{ea}t", "vi\u{ea}\u{323}t"),
+            ("\u{1eb9}", "\u{ea}\u{323}"),
+            // Marks of one class read otherwise in another order.
+            ("a\u{301}\u{308}", "a\u{308}\u{301}"),
         ] {
             assert!(!Needle::new(needle).unwrap().is_in(text), "{needle} in {text}");
         }
@@ -221,6 +246,9 @@ mod tests {
         assert_eq!(places("\u{e9}", "caf\u{c9}!"), [(3, 5)]);
         // A letter that has two in lower case is found whole.
         assert_eq!(places("i\u{307}s", "\u{130}s"), [(0, 3)]);
+        // So is one with its marks, which are compared in another order.
+        assert_eq!(places("\u{1ec7}", "vi\u{ea}\u{323}t"), [(2, 6)]);
+        assert_eq!(places("\u{1ec7}t", "vi\u{ea}\u{323}t"), [(2, 7)]);
         assert_eq!(places("x", "nothing"), []);
         assert_eq!(places("a b", "(a \n b)"), [(1, 6)]);
         assert_eq!(places("ss", "Stra\u{df}e"), [(4, 6)]);

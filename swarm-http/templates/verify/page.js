@@ -113,23 +113,19 @@ async function verifyGiven() {
   if (part('lines').getBoundingClientRect().top > innerHeight / 2) part('report').scrollIntoView();
 }
 
-/** Whether a report shows something: a line holds, and the last one does not take that back. */
-const isVerified = ({ lines }) => lines?.some((line) => line.verdict === 'holds')
-  && !lines.some((line) => line.text.startsWith('nothing was verified'));
-
 /** A report in a sentence. */
 function summary(report) {
-  const { lines, error } = report;
+  const { verified, lines, error } = report;
   if (error !== undefined) return `Nothing was verified: ${error}`;
   const number = (verdict) => lines.filter((line) => line.verdict === verdict).length;
   const fails = number('fails');
-  const none = isVerified(report) ? 'Nothing fails' : 'Nothing fails, and nothing was verified';
+  const none = verified ? 'Nothing fails' : 'Nothing fails, and nothing was verified';
   const begins = fails === 0 ? none : `${fails} ${fails === 1 ? 'finding fails' : 'findings fail'}`;
   return `${begins}; ${number('notable')} notable, ${number('unproven')} unproven.`;
 }
 
 function show(report) {
-  const status = report.status === 0 && !isVerified(report) ? 2 : report.status;
+  const status = report.status === 0 && !report.verified ? 2 : report.status;
   part('verdict').textContent = summary(report);
   part('verdict').className = ['holds', 'fails', 'unproven'][status] ?? 'holds';
   part('lines').replaceChildren(...(report.lines ?? []).map(({ verdict, text }) => {

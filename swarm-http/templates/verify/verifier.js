@@ -22,7 +22,7 @@ export class Verifier {
    * Verifies a take, a bundle, a take and its proof, a receipt, or a receipt and the body of its request. Each is a text or its
    * bytes; a text is verified in UTF-8. The options are named like those of `swarm verify`.
    *
-   * The result has the exit status of `swarm verify`, and its lines or an error.
+   * The result has the exit status of `swarm verify`, whether something was `verified`, and its lines or an error.
    */
   async verify(texts, options = {}) {
     // Each verification has a memory of its own, which ends with it, also where the module gives up.
@@ -31,7 +31,7 @@ export class Verifier {
     for (const input of [JSON.stringify(options), ...texts]) {
       const bytes = typeof input === 'string' ? encoder.encode(input) : new Uint8Array(input);
       const at = exports.verifier_allocate(bytes.length) >>> 0;
-      if (at === 0) return { status: 2, error: 'the texts are too large: swarm verify reads them' };
+      if (at === 0) return { status: 2, verified: false, error: 'the texts are too large: swarm verify reads them' };
       new Uint8Array(exports.memory.buffer, at, bytes.length).set(bytes);
     }
     exports.verifier_verify();

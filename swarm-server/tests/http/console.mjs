@@ -135,6 +135,13 @@ for (const colorScheme of ['light', 'dark']) {
   }
   const page = await signedIn({ viewport: { width: 390, height: 900 }, colorScheme });
   for (const { path } of pages) await examine(page, path, `390 ${colorScheme}`);
+  // Who reviews applications on a phone sees each of them whole.
+  await page.goto(`${origin}/operate/applications`);
+  const hidden = await page.evaluate(() => {
+    const table = document.querySelector('main .table');
+    return table.scrollWidth - table.clientWidth;
+  });
+  if (hidden > 0) complain('/operate/applications', `${hidden} px of the table are hidden at 390`);
   await page.context().close();
 }
 // Text at 200 %: half the width at twice the size.

@@ -354,6 +354,8 @@ fn errors_of_pages_are_pages_for_browsers() {
         ("/openapi.json?audience=nope", 400),
         ("/swarm/find?kind=zz", 400),
         ("/nope", 404),
+        // A rule of a proxy for `/operate` would not know it.
+        ("/%6fperate", 404),
     ] {
         let answer = client.send("GET", path, &[("accept", BROWSER)], b"").expect(status);
         let kind = answer.header("content-type").unwrap();

@@ -155,6 +155,17 @@ fn invalid_tenant_settings_are_named() {
         (without("admin_tokens", &same.replace("bob", "schedule")), "schedule"),
         (without("admin_token", ""), "admin_token_hash"),
         (
+            with("[tenants.committee]\nbrief_at = 21:00:00"),
+            "brief_at: a date or a time must be in quotation marks",
+        ),
+        (
+            with(
+                "[[tenants.schedule]]\nsubject = \"lending\"\nopens = \"14:00\"\nskip = [2026-12-25]",
+            ),
+            "skip: a date or a time must be in quotation marks",
+        ),
+        (with("name = { 2026-12-25 = 1 }"), "name: invalid type: map"),
+        (
             with("") + &with("").replace("id = \"acme\"", "id = \"bolt\""),
             "tenants: duplicate host \"acme.example\" of \"acme\" and \"bolt\"",
         ),
@@ -171,6 +182,8 @@ fn invalid_tenant_settings_are_named() {
     }
     let said = refusal(&["serve"], &[("SWARM_ADMIN_TOKEN", "fifteen_letters")]);
     assert!(said.contains("SWARM_ADMIN_TOKEN has fewer than 16"), "{said}");
+    let said = refusal(&["serve"], &[("SWARM_ADMIN_TOKEN", "adm_ünder_den_Linden")]);
+    assert!(said.contains("SWARM_ADMIN_TOKEN has a character outside ASCII"), "{said}");
 }
 
 #[test]
@@ -472,6 +485,7 @@ fn token_is_hashed_without_its_line_end_and_byte_order_mark() {
         "two lines of\nthe tests",
         "adm_of_the_tests\u{200b}",
         "adm_of\u{ad}_the_tests",
+        "adm_of_the_tésts",
         "\"adm_of_the_tests\"",
         "'adm_of_the_tests'",
     ] {

@@ -381,6 +381,7 @@ fn withheld_take_is_proven_by_its_digest() {
         let last = &lines.iter().last().unwrap().text;
         let begins = if is_verified { "only its place in the log" } else { "nothing was verified" };
         assert!(last.starts_with(begins), "{lines:#?}");
+        assert_eq!(lines.is_verified(), is_verified, "{lines:#?}");
     }
     let mut forged = record;
     forged.set("memberId", Json::from("grace"));

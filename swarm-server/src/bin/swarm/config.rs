@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::value::Datetime;
 
 use crate::Failure;
 use crate::arguments::{DEFAULT_LISTEN, LogFormat, Options, Source};
@@ -291,8 +292,19 @@ fn read(path: &Path) -> Result<File, Failure> {
     Ok(toml::from_str(&text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        format!("{name}: line {line}: {}{}", key_before(before), error.message())
+        let value = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+        let fault = fault(value, error.message());
+        format!("{name}: line {line}: {}{fault}", key_before(before))
     })?)
+}
+
+/// What is wrong with a value. The dates and times of TOML are no texts, and its reader calls them maps.
+fn fault<'a>(value: &str, message: &'a str) -> &'a str {
+    if message.starts_with("invalid type: map") && value.parse::<Datetime>().is_ok() {
+        "a date or a time must be in quotation marks"
+    } else {
+        message
+    }
 }
 
 /// The key on the last line of `before`, if there is one. Never the value, which may be a password.

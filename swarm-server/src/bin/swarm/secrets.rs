@@ -7,7 +7,6 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use swarm_core::domain::AdminTokenHash;
-use swarm_core::json::is_unprintable;
 use swarm_core::proof::hex;
 use swarm_core::{Entropy, SystemEntropy};
 
@@ -144,11 +143,11 @@ pub(crate) fn check_token(name: &str, token: &str) -> Result<(), Failure> {
         "begins or ends with white space"
     } else if token.chars().any(char::is_control) {
         "has control characters"
-    } else if token.chars().any(is_unprintable) {
-        "has characters that are not shown"
+    } else if !token.is_ascii() {
+        "has a character outside ASCII, perhaps an invisible one: most clients cannot send it"
     } else if is_quoted(token) {
         "is in quotation marks, which would be part of it"
-    } else if token.chars().count() < MIN_LENGTH {
+    } else if token.len() < MIN_LENGTH {
         "has fewer than 16 characters"
     } else {
         return Ok(());

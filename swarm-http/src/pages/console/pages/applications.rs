@@ -6,7 +6,7 @@ use swarm_core::domain::MemberState;
 use super::super::acts::{ACTIVATE_ALL, REJECT_ALL};
 use super::super::context::ConsoleContext;
 use super::super::form::{Button, Field};
-use super::super::layout::{Page, anchor, quoted};
+use super::super::layout::{Page, anchor, quoted, two_lines};
 use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::part;
@@ -38,15 +38,15 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let choose = format!(
             "<input type=\"checkbox\" name=\"memberId\" value=\"{id}\" aria-label=\"{name}\"{checked}>"
         );
+        let path = format!("/operate/members/{}", part(member.id.as_str()));
         let row = vec![
-            anchor(&format!("/operate/members/{}", part(member.id.as_str())), member.name.as_str()),
-            quoted(member.contact.as_str()),
+            two_lines(&anchor(&path, member.name.as_str()), &quoted(member.contact.as_str())),
             quoted(member.lens.as_str()),
             context.times.time(member.applied_at),
         ];
         can_choose.then_some(Markup(choose)).into_iter().chain(row).collect()
     });
-    let mut head = vec!["Name", "Contact", "Lens", "Applied"];
+    let mut head = vec!["Applicant", "Lens", "Applied"];
     if can_choose {
         head.insert(0, "Choose");
     }
