@@ -4,17 +4,16 @@
 //! A take's entry keeps its id when the take is amended: it is the id of the member's take in the session. Ids
 //! begin with the configured public origin, so that they are the same whatever host and protocol a reader uses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use atom_syndication::extension::Extension;
 use atom_syndication::{Entry, Feed, FixedDateTime, Generator, Link, Person, Text};
-use futures_util::future::try_join_all;
 use http::StatusCode;
-use swarm_core::domain::{LogEntry, LogLine, Memo, SessionSummary, TakeMarkAct};
+use swarm_core::domain::{Memo, SessionSummary};
 use swarm_core::rules::PublicTake;
 use swarm_core::store::SessionList;
-use swarm_core::{Error, MemberId, Take, TakeId, Tenant, Timestamp};
+use swarm_core::{Error, MemberId, Take, Tenant, Timestamp};
 
 use super::frame::{SiteContext, time_formatter};
 use super::links;
@@ -84,13 +83,12 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     let is_about = |take: &PublicTake| !take.is_sealed() && *take.subject_id() == subject.id;
     let filed = tenant.newest_takes(None, MAX_TAKES, is_about).await?.takes;
     let takes = shown(tenant, filed.iter()).await?;
-    let restored = restored(tenant, &takes).await?;
     let subjects = Subjects::find(tenant, [&subject.id]).await?;
     let people = People::find(tenant, takes.iter().map(|take| &take.draft().member_id)).await?;
     let site = SiteContext::of(&request);
     let mut entries: Vec<_> =
         sessions.iter().map(|one| of_session(one, &site, &subjects, times)).collect();
-    entries.extend(of_takes(&takes, &restored, &site, &subjects, &people));
+    entries.extend(of_takes(&takes, &site, &subjects, &people));
     let page = links::subject_path(&subject.id);
     let title = format!("{}: {}", site.name, subject_title(&subject));
     let shown = links::subject(&subject.id);
@@ -103,13 +101,12 @@ pub(crate) async fn member(request: RequestContext) -> Reply {
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let filed = tenant.member_takes(&member.id, None, MAX_TAKES).await?.takes;
     let takes = shown(tenant, filed.iter().map(|filed| &filed.take)).await?;
-    let restored = restored(tenant, &takes).await?;
     let memos = tenant.memos_of(&member.id).await?;
     let subjects =
         Subjects::find(tenant, takes.iter().map(|take| &take.draft().subject_id)).await?;
     let people = People::find(tenant, [&member.id]).await?;
     let site = SiteContext::of(&request);
-    let mut entries: Vec<_> = of_takes(&takes, &restored, &site, &subjects, &people).collect();
+    let mut entries: Vec<_> = of_takes(&takes, &site, &subjects, &people).collect();
     entries.extend(memos.iter().rev().take(MAX_MEMOS).map(|memo| of_memo(memo, &site, &people)));
     let page = links::member(&member.id);
     let title = format!("{}: {}", site.name, member_name(&member));
@@ -126,21 +123,6 @@ async fn shown(
     let practice = |id| sessions.iter().any(|session| session.id == id && session.practice);
     open.retain(|take| !practice(take.session_id));
     Ok(open)
-}
-
-/// When the texts of these takes were restored, of those that were withheld. Their records do not say it.
-async fn restored(
-    tenant: &Tenant,
-    takes: &[Arc<Take>],
-) -> Result<HashMap<TakeId, Timestamp>, Error> {
-    let sessions: HashSet<_> = takes.iter().map(|take| take.session_id).collect();
-    let acts = try_join_all(sessions.into_iter().map(|id| tenant.acts_on(id))).await?;
-    let restored = |line: &LogLine| match &line.entry {
-        LogEntry::TakeMark(mark) if mark.act == TakeMarkAct::Restored => Some((mark.id, line.at)),
-        _ => None,
-    };
-    // The oldest first: of several, the latest stays.
-    Ok(acts.iter().flatten().filter_map(restored).collect())
 }
 
 /// A feed at this path, about this page, latest change first.
@@ -211,11 +193,9 @@ pub(super) fn summary(session: &SessionSummary, times: TimeFormatter) -> String 
     }
 }
 
-/// An entry for each member and session, of the latest of these takes; they are newest first. `restored` is when the texts of
-/// those that were withheld were restored.
+/// An entry for each member and session, of the latest of these takes; they are newest first.
 fn of_takes<'a>(
     takes: &'a [Arc<Take>],
-    restored: &'a HashMap<TakeId, Timestamp>,
     site: &'a SiteContext,
     subjects: &'a Subjects,
     people: &'a People,
@@ -231,15 +211,13 @@ fn of_takes<'a>(
         let (stance, confidence) = (&draft.stance, draft.confidence.get());
         let session = links::session(take.session_id);
         let member = links::part(draft.member_id.as_str());
-        let withheld = take.withheld.as_ref().map(|mark| mark.at);
-        let changed = withheld.or_else(|| restored.get(&take.id).copied());
         Some(Entry {
             title: Text::plain(format!(
                 "{who} on {subject}, {}: {stance} {confidence:.2}",
                 draft.date
             )),
             id: format!("{}{session}#{member}", site.id_origin),
-            updated: date(changed.unwrap_or(take.filed_at)),
+            updated: date(take.withheld.as_ref().map_or(take.filed_at, |mark| mark.at)),
             authors: vec![person(&who)],
             links: vec![link("alternate", site, &links::take(take.id))],
             summary: Some(Text::plain(match &take.withheld {
