@@ -274,7 +274,7 @@ where
     let (tenant, is_unlisted) = (&config.id, config.noindex);
     let attempt = credential::attempt(attempts, route.access, &head.headers, tenant)?;
     let token_hint = credential::token_hint(route.access, &head.headers);
-    let coding_hint = coding_hint(&head.headers);
+    let coding_hint = route.body.and_then(|_| coding_hint(&head.headers));
     let request = (served, arrival, parts);
     let answer = answer_route(site, (route, handler), request, options, body).await;
     let answer = answer.unwrap_or_else(ApiError::into_answer);

@@ -274,6 +274,7 @@ fn signatures_in_other_forms() {
 
 #[test]
 fn signatures_in_other_encodings() {
+    type Encoding = fn(&[u8]) -> Option<String>;
     /// Base64 or hexadecimal behind its letter of multibase; `None` for what could be base58 as well.
     fn behind(letter: char, text: &str) -> Option<String> {
         text.contains(['0', 'O', 'I', 'l', '+', '/', '-', '_']).then(|| format!("{letter}{text}"))
@@ -282,7 +283,7 @@ fn signatures_in_other_encodings() {
     fn long_base58(raw: &[u8]) -> Option<String> {
         Some(base58(raw)).filter(|text| text.len() > 86)
     }
-    let forms: [fn(&[u8]) -> Option<String>; 12] = [
+    let encodings: [Encoding; 12] = [
         |raw| Some(STANDARD.encode(STANDARD.encode(raw))),
         |raw| Some(STANDARD.encode(STANDARD.encode(raw) + "\n")),
         |raw| Some(STANDARD.encode(URL_SAFE_NO_PAD.encode(raw))),
@@ -296,10 +297,10 @@ fn signatures_in_other_encodings() {
         |raw| behind('u', &URL_SAFE_NO_PAD.encode(raw)),
         |raw| behind('f', &hex(raw)),
     ];
-    for form in forms {
+    for encoding in encodings {
         names(&[Code::SignatureEncoding], any_kind(), |case| {
             let raw = case.key.sign(case.canonical().as_bytes()).to_bytes();
-            let text = form(&raw)?;
+            let text = encoding(&raw)?;
             Some((case.signed(&text), case.key))
         });
     }
