@@ -24,11 +24,12 @@ export interface Line {
 }
 
 /**
- * The exit status of `swarm verify`, whether something was verified, and its lines or why it has none. Of a take whose texts are
- * withheld nothing may be verified, though nothing fails.
+ * The exit status of `swarm verify`, whether something was verified and nothing fails, and its lines or why it has none. Of a take
+ * whose texts are withheld perhaps nothing can be verified, though nothing fails.
  */
 export type Report =
-  | { status: 0 | 1 | 3; verified: boolean; lines: Line[]; error?: undefined }
+  | { status: 0 | 3; verified: boolean; lines: Line[]; error?: undefined }
+  | { status: 1; verified: false; lines: Line[]; error?: undefined }
   | { status: 2; verified: false; error: string; lines?: undefined };
 
 /**

@@ -15,7 +15,7 @@ pub struct Report {
     /// `strict` if something is notable.
     pub status: u8,
     /// `{"status", "verified", "lines": [{"verdict", "text"}]}`, or `{"status": 2, "verified": false, "error"}`. `verified` is whether
-    /// something was verified: of a take whose texts are withheld perhaps nothing can be, and nothing fails. A verdict is `holds`,
+    /// something was verified and nothing fails: of a take whose texts are withheld perhaps nothing can be verified. A verdict is `holds`,
     /// `fails`, `notable`, `unproven`, or null for a statement. A text is a line of `swarm verify`, as it prints it.
     pub json: String,
 }

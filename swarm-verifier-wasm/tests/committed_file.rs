@@ -231,8 +231,10 @@ fn report_says_whether_anything_was_verified() {
         "withheld".to_owned(),
         json!({ "at": "2026-11-21T12:00:00.000Z", "note": "names" }),
     );
+    let mut forged = take.clone();
+    forged["confidence"] = json!(0.123);
     for (take, status, is_verified) in
-        [(take, 0, true), (withheld, 0, false), (json!({}), 2, false)]
+        [(take, 0, true), (withheld, 0, false), (forged, 1, false), (json!({}), 2, false)]
     {
         let text = Case::new(&[&take.to_string()], json!({})).report();
         let report: Value = serde_json::from_str(&text).unwrap();

@@ -56,9 +56,9 @@ impl Lines {
         self.all.iter()
     }
 
-    /// Returns whether something was verified: a line holds, and the last one does not take that back.
+    /// Returns whether something was verified and nothing fails. Of a take whose texts are withheld perhaps nothing can be.
     pub fn is_verified(&self) -> bool {
-        self.number(Verdict::Holds) > 0 && !self.is_void
+        self.holds() && self.number(Verdict::Holds) > 0 && !self.is_void
     }
 
     /// Returns whether nothing fails.

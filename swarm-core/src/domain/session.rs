@@ -190,7 +190,7 @@ form! {
         #[serde(flatten)]
         pub declaration: Declaration = flatten,
     }
-    check Self::check_practice;
+    check Self::check;
     example r#"{
         "date": "2026-11-21", "subjectId": "aurora", "windowClosesAt": "2026-11-21T18:00:00Z", "quorum": 3,
         "buckets": ["hold", "reduce"], "note": "Convened for the weekly review."
@@ -270,11 +270,14 @@ impl SessionDraft {
         }
     }
 
-    /// Checks that a practice session has no roster and no quorum.
+    /// Checks that the day exists in the calendar, and that a practice session has no roster and no quorum.
     ///
     /// # Errors
-    /// [`Invalid`], naming the one that it has.
-    pub(crate) fn check_practice(&self) -> Result<(), Invalid> {
+    /// [`Invalid`], naming the field.
+    pub(crate) fn check(&self) -> Result<(), Invalid> {
+        if !self.date.is_in_calendar() {
+            return Err(Day::not_in_calendar("date"));
+        }
         check_practice(self.practice, self.roster.is_some(), self.quorum)
     }
 

@@ -169,7 +169,11 @@ impl Day {
         Self::parse(text)
             .ok()
             .filter(|day| day.is_in_calendar())
-            .ok_or_else(|| Invalid::new(field, "must be a day of the calendar, YYYY-MM-DD"))
+            .ok_or_else(|| Self::not_in_calendar(field))
+    }
+
+    pub(crate) fn not_in_calendar(field: &'static str) -> Invalid {
+        Invalid::new(field, "must be a day of the calendar, YYYY-MM-DD")
     }
 
     /// The start of this day in UTC; `None` when it does not exist in the calendar.

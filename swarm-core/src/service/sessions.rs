@@ -100,7 +100,7 @@ impl Tenant {
     /// If the future is dropped, the change is made [whole or not at all](crate::service#dropping-a-future).
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] when there is no such subject; [`Refusal::InvalidRequest`] when its roster
+    /// [`Refusal::NotFound`] when there is no such subject; [`Refusal::InvalidRequest`] when its day is none of the calendar, its roster
     /// lists somebody who is no member, or when it is for practice and takes meant for another session would go to it.
     pub async fn convene(
         &self,
@@ -124,7 +124,7 @@ impl Tenant {
     pub(super) async fn check_draft(&self, draft: &SessionDraft) -> Result<(), Error> {
         self.subject(&draft.subject_id).await?;
         self.check_roster(draft.roster.as_ref(), "roster").await?;
-        draft.check_practice().map_err(Refusal::InvalidRequest)?;
+        draft.check().map_err(Refusal::InvalidRequest)?;
         if draft.practice {
             self.check_diverts_no_take(draft).await?;
         }

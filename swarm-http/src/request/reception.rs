@@ -2,8 +2,8 @@
 
 use bytes::{Buf, Bytes};
 use futures_util::Stream;
+use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue};
 use swarm_core::wire::RequestError;
 
 use crate::Site;
@@ -97,12 +97,15 @@ where
     Ok(if is_null { Bytes::from_static(b"{}") } else { body })
 }
 
-/// The hint for a body that is not JSON, if the request says that it has a content coding.
+/// The content codings that bodies are sent in.
+const CODINGS: [&str; 7] = ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"];
+
+/// The hint for a body that is not JSON, if the request says that it has a content coding. What is none, as `utf-8`, changes no body.
 pub(super) fn coding_hint(headers: &HeaderMap) -> Option<String> {
     let is_coding =
-        |coding: &HeaderValue| !coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity");
-    let is_coded = headers.get_all(CONTENT_ENCODING).iter().any(is_coding);
-    is_coded.then(|| {
+        |name: &str| CODINGS.iter().any(|coding| coding.eq_ignore_ascii_case(name.trim()));
+    let named = headers.get_all(CONTENT_ENCODING).iter().filter_map(|names| names.to_str().ok());
+    named.flat_map(|names| names.split(',')).any(is_coding).then(|| {
         "Content-Encoding: no content coding of a body is decoded, send the body without it"
             .to_owned()
     })

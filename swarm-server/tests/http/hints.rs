@@ -88,6 +88,8 @@ fn hint_names_the_content_coding_of_a_body() {
             (None, GZIP, compressed),
             (Some("Identity"), GZIP, compressed),
             (Some("identity"), b"{,", broken),
+            (Some("utf-8, identity"), b"{,", broken),
+            (Some("identity, Gzip"), b"\x01", coded),
         ] {
             let answer = send(coding, bytes).expect(400);
             assert_eq!(hint(&answer), told, "{path}: {answer:?}");

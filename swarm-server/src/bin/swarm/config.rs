@@ -300,7 +300,8 @@ fn read(path: &Path) -> Result<File, Failure> {
 
 /// What is wrong with a value. The dates and times of TOML are no texts, and its reader calls them maps.
 fn fault<'a>(value: &str, message: &'a str) -> &'a str {
-    if message.starts_with("invalid type: map") && value.parse::<Datetime>().is_ok() {
+    let lacks_text = message == "invalid type: map, expected a string";
+    if lacks_text && value.parse::<Datetime>().is_ok() {
         "a date or a time must be in quotation marks"
     } else {
         message
