@@ -568,7 +568,7 @@ function tryToWrite(text, descriptor) {
 
 async function readTake(args) {
   if (args.url !== undefined) return [await swarm(args).take(args.operand), Number(args.operand)];
-  if (!/^https?:\/\//.test(args.operand)) return [readJson(args.operand)];
+  if (!/^https?:\/\//i.test(args.operand)) return [readJson(args.operand)];
   const url = new URL(args.operand);
   const asked = decodeURIComponent(url.pathname).match(/\/takes\/([0-9]+)$/)?.[1];
   const record = await new Swarm(url.origin, args.host).call(url.pathname + url.search);

@@ -584,7 +584,7 @@ def verify_command(args):
 def read_take(args):
     if args.url is not None:
         return swarm(args).take(quote(args.take, safe="")), int(args.take)
-    if not re.match("https?://", args.take):
+    if not re.match("(?i:https?)://", args.take):
         with open(args.take, encoding="utf-8-sig") as file:
             return parse_json(file.read()), None
     url = urlsplit(args.take)

@@ -137,7 +137,7 @@ fn said(output: &Output) -> String {
 #[test]
 fn key_from_the_record_proves_nothing() {
     let (ada, liar) = (fresh_key(), fresh_key());
-    let (url, _bodies) = scripted(vec![(200, record(&liar).to_string()); 11]);
+    let (url, _bodies) = scripted(vec![(200, record(&liar).to_string()); 14]);
     let mut texts = Vec::new();
     for client in clients("liar", &url, &[]) {
         let forged = client.run(&["verify", "--url", &url, "5"]);
@@ -147,6 +147,8 @@ fn key_from_the_record_proves_nothing() {
         assert_eq!(forged.status.code(), Some(0), "{text}");
 
         let permalink = format!("{url}/swarm/takes/5");
+        let capitals = client.run(&["verify", &permalink.replace("http", "HTTP")]);
+        assert_eq!(said(&capitals), text, "{capitals:?}");
         let by_key = client.run(&["verify", &permalink, "--key", &ada.public_key().to_string()]);
         assert_eq!(by_key.status.code(), Some(1), "{by_key:?}");
         assert!(said(&by_key).starts_with("does not hold"), "{by_key:?}");
@@ -164,6 +166,7 @@ fn key_from_the_record_proves_nothing() {
     let permalink = format!("{url}/swarm/takes/5");
     let forged = verify(&[&permalink]);
     assert_eq!((forged.status.code(), said(&forged)), (Some(0), texts[0].clone()));
+    assert_eq!(said(&verify(&[&permalink.replace("http", "HTTP")])), texts[0]);
     let by_key = verify(&[&permalink, "--key", &ada.public_key().to_string()]);
     assert!(said(&by_key).starts_with("does not hold"), "{by_key:?}");
     let other = verify(&[&format!("{url}/api/swarm/takes/6")]);
@@ -257,6 +260,10 @@ fn file_is_verified_without_a_server() {
         assert_eq!(given.status.code(), Some(0), "{given:?}");
         assert!(said(&given).contains("given: the key is the one that you named"), "{given:?}");
         assert!(!said(&given).contains(UNPROVEN), "{given:?}");
+        let input = std::fs::File::open(client.folder.join("take")).unwrap();
+        let piped = swarm(&["verify", "-", "--key", &public], &[]).stdin(input).output().unwrap();
+        assert_eq!((piped.status.code(), said(&piped)), (Some(0), said(&given)), "{piped:?}");
+        assert_eq!(self::verify(&["-", "-"]).status.code(), Some(2));
         // Nothing was compared with a text that is no key.
         let unpadded = public.trim_end_matches('=');
         let hex = "ab".repeat(32);
