@@ -267,7 +267,7 @@ function number(fields, name) {
 // ---- Verification: what a take proves on its own, and what it does not --------------------------
 
 /* Whether nothing in a take is wrong, and in sentences what that says. `key`: the public key that its member is
- * known by from elsewhere; `asked`: the id that was asked for. Throws where this is no take. A take whose texts
+ * known by from elsewhere; `asked`: the id that was asked for. Throws where this is no take, or `key` no key. A take whose texts
  * an operator withheld has a signature that nobody can check from it: the last sentence says that nothing was verified. */
 export function verify(record, key, asked) {
   if (record?.sealed !== undefined && record.signature === undefined) {
@@ -276,6 +276,7 @@ export function verify(record, key, asked) {
   const payload = takePayload(record);
   const signature = string(record, "signature");
   checkRules(payload, signature);
+  if (key !== undefined) checkKey(key);
   const named = string(record, "publicKey", key);
   const fails = (why) => ({ holds: false, sentences: [`does not hold: ${why}`] });
   if (asked !== undefined && record.id !== asked) {
@@ -310,6 +311,15 @@ export function verify(record, key, asked) {
     ...(sealed !== null ? [`holds: the seal ${sealed} is of this take and its salt`] : []),
     ...statements(payload, key),
   ] };
+}
+
+/* Throws where this is no key, with which nothing could be compared: the key of a log, for example. */
+function checkKey(key) {
+  try {
+    base64Bytes(key, 32);
+  } catch {
+    throw new Error("the key of a member is the base64 of 32 bytes, and the one given is not");
+  }
 }
 
 const LENGTHS = { memberId: [1, 100], subjectId: [1, 100], nonce: [1, 200], stance: [1, 100], body: [0, 10_000],
@@ -558,7 +568,7 @@ function tryToWrite(text, descriptor) {
 
 async function readTake(args) {
   if (args.url !== undefined) return [await swarm(args).take(args.operand), Number(args.operand)];
-  if (!/^https?:\/\//.test(args.operand)) return [readJson(args.operand)];
+  if (!/^https?:\/\//i.test(args.operand)) return [readJson(args.operand)];
   const url = new URL(args.operand);
   const asked = decodeURIComponent(url.pathname).match(/\/takes\/([0-9]+)$/)?.[1];
   const record = await new Swarm(url.origin, args.host).call(url.pathname + url.search);

@@ -301,12 +301,14 @@ def number(fields, name):
 
 def verify(record, key=None, asked=None):
     """Whether nothing in a take is wrong, and in sentences what that says. `key`: the public key that its member is
-    known by from elsewhere; `asked`: the id that was asked for. ValueError: this is no take. A take whose texts
-    an operator withheld has a signature that nobody can check from it: the last sentence says that nothing was verified."""
+    known by from elsewhere; `asked`: the id that was asked for. ValueError: this is no take, or `key` no key. A take whose
+    texts an operator withheld has a signature that nobody can check from it: the last sentence says that nothing was verified."""
     if isinstance(record, dict) and "sealed" in record and "signature" not in record:
         raise ValueError("this take is sealed until its session is opened; its author reads it whole")
     payload, signature = take_payload(record), string(record, "signature")
     check_rules(payload, signature)
+    if key is not None:
+        check_key(key)
     named = string(record, "publicKey", default=key)
     if asked is not None and record.get("id") != asked:
         return False, [f"does not hold: asked for take {asked}, got take {printable(record.get('id'))}"]
@@ -338,6 +340,14 @@ def verify(record, key=None, asked=None):
     if sealed is not None:
         found.append(f"holds: the seal {sealed} is of this take and its salt")
     return True, found + statements(payload, key)
+
+
+def check_key(key):
+    """ValueError where this is no key, with which nothing could be compared: the key of a log, for example."""
+    try:
+        base64_bytes(key, 32)
+    except ValueError:
+        raise ValueError("the key of a member is the base64 of 32 bytes, and the one given is not") from None
 
 
 LENGTHS = {"memberId": (1, 100), "subjectId": (1, 100), "nonce": (1, 200), "stance": (1, 100), "body": (0, 10_000),
@@ -574,7 +584,7 @@ def verify_command(args):
 def read_take(args):
     if args.url is not None:
         return swarm(args).take(quote(args.take, safe="")), int(args.take)
-    if not re.match("https?://", args.take):
+    if not re.match("(?i:https?)://", args.take):
         with open(args.take, encoding="utf-8-sig") as file:
             return parse_json(file.read()), None
     url = urlsplit(args.take)

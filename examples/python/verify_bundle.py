@@ -2184,7 +2184,7 @@ class LogReader:
     """Reads the log at an address, or in a folder with its tiles."""
 
     def __init__(self, where):
-        self.is_url = bool(re.match("https?://", where))
+        self.is_url = bool(re.match("(?i:https?)://", where))
         if self.is_url:
             base = where.rstrip("/")
             self.base = base if "/swarm/log" in base else base + "/swarm/log"

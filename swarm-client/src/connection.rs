@@ -39,8 +39,10 @@ const RETRY_DELAYS: [Duration; 4] = [
 ///
 /// A request takes at most 30 s ([`with_timeout`](Self::with_timeout)). Calls that may be repeated are made up to five times while there is
 /// no answer, with pauses of 0.5, 1, 2 and 4 s ([`without_retries`](Self::without_retries)); all others are made once. A 429 is not
-/// repeated: [`Refused::retry_after`] says when to. The proxy is that of the environment (`ALL_PROXY`, `HTTPS_PROXY` or `HTTP_PROXY`, unless
-/// `NO_PROXY` names the host), and none for this machine. It is one of HTTP: calls fail where the environment names only others.
+/// repeated: [`Refused::retry_after`] says when to. The proxy is that of the environment (`https_proxy` or `http_proxy` by the scheme of
+/// the URL, else `all_proxy`, unless `no_proxy` exempts the host; or the same in capitals), and none for this machine. It is one of HTTP: calls
+/// fail where the environment names only others. `no_proxy` lists domains, which exempt the hosts below them too, addresses and their ranges
+/// (`10.0.0.0/8`), each perhaps with a port, or `*` for all.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
@@ -54,10 +56,6 @@ pub struct Client {
     /// The variable of the environment that names a proxy that cannot be used.
     bad_proxy: Option<&'static str>,
 }
-
-/// The variables of the environment that name a proxy, in the order in which `ureq` reads them.
-const PROXY_VARIABLES: [&str; 6] =
-    ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
 type AgentConfig = ConfigBuilder<AgentScope>;
 
@@ -477,19 +475,21 @@ fn port_of(authority: &Authority) -> Option<Option<u16>> {
     })
 }
 
-/// The proxy that the environment names for a URI: that of the first variable whose value can be used, or `None` if `NO_PROXY` names the
-/// host. The error is the first variable, if none can be used: `ureq` would go on without a proxy.
+/// The proxy that the environment names for a URI: that of the first variable whose value can be used, or `None` if `no_proxy` exempts
+/// the host. The error is the first variable, if none can be used: to go on without a proxy would evade it.
 fn proxy_of(
     uri: &Uri,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Proxy>, &'static str> {
     let set =
         |name: &&'static str| Some((*name, variable(name).filter(|value| !value.is_empty())?));
-    let exempt = ["NO_PROXY", "no_proxy"].iter().find_map(set);
-    let exempt = exempt.iter().flat_map(|(_, hosts)| hosts.split(','));
-    let any = Proxy::builder(ProxyProtocol::Http).host("proxy.invalid");
-    let any = exempt.fold(any, |any, host| any.no_proxy(host.trim())).build();
-    if any.is_ok_and(|any| any.is_no_proxy(uri)) {
+    let (of_scheme, port) = match uri.scheme_str() {
+        Some("https") => (["https_proxy", "HTTPS_PROXY"], 443),
+        _ => (["http_proxy", "HTTP_PROXY"], 80),
+    };
+    let (host, port) = (uri.host().unwrap_or_default(), uri.port_u16().unwrap_or(port));
+    let exempt = ["no_proxy", "NO_PROXY"].iter().find_map(set);
+    if exempt.is_some_and(|(_, exempt)| is_exempt(&exempt, host, port)) {
         return Ok(None);
     }
     let usable = |(_, address): &(_, String)| {
@@ -498,16 +498,65 @@ fn proxy_of(
         let is_http = matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https);
         is_http.then_some(proxy)
     };
-    let named: Vec<_> = PROXY_VARIABLES.iter().filter_map(set).collect();
+    let named = of_scheme.iter().chain(&["all_proxy", "ALL_PROXY"]);
+    let named: Vec<_> = named.filter_map(set).collect();
     match (named.first(), named.iter().find_map(usable)) {
         (Some((first, _)), None) => Err(first),
         (_, found) => Ok(found),
     }
 }
 
+/// Whether a value of `no_proxy` exempts a host at this port: by its domain or one above, its address or a range with it, each perhaps with
+/// a port, or as all are.
+fn is_exempt(exempt: &str, host: &str, port: u16) -> bool {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let address = without_brackets(&host).parse::<IpAddr>();
+    let is_of = |entry: &str| {
+        let (name, of) = match entry.rsplit_once(':') {
+            // The colons of an address of IPv6 without brackets precede no port.
+            Some((name, of)) if !name.contains(':') || name.ends_with(']') => {
+                (name, of.parse().ok())
+            }
+            _ => (entry, Some(port)),
+        };
+        let is_host = match address {
+            Ok(address) => is_in(address, without_brackets(name)),
+            Err(_) => is_below(&host, name),
+        };
+        of == Some(port) && (name == "*" || is_host)
+    };
+    exempt.split(|it: char| it == ',' || it.is_whitespace()).any(is_of)
+}
+
+/// Whether a host is this domain or below it. `.a.example` and `*.a.example` are `a.example`.
+fn is_below(host: &str, domain: &str) -> bool {
+    let domain = domain.trim_start_matches('*').trim_matches('.').to_ascii_lowercase();
+    let above = host.strip_suffix(&*domain).filter(|_| !domain.is_empty());
+    above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
+}
+
+/// Whether an address is this one, or in this range in CIDR.
+fn is_in(address: IpAddr, range: &str) -> bool {
+    // The bits begin at the highest one.
+    let bits = |address: IpAddr| match address {
+        IpAddr::V4(address) => (u128::from(u32::from(address)) << 96, 32),
+        IpAddr::V6(address) => (u128::from(address), 128),
+    };
+    let (start, length) = range.split_once('/').unzip();
+    let Ok(start) = start.unwrap_or(range).parse::<IpAddr>() else { return false };
+    let ((address, all), (start, of)) = (bits(address), bits(start));
+    let length = length.map_or(Some(all), |length| length.parse().ok());
+    let has = |length: u32| length <= all && (address ^ start).leading_zeros() >= length;
+    all == of && length.is_some_and(has)
+}
+
+fn without_brackets(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
 /// Whether a host is this machine, for which proxies of the environment are not used.
 fn is_local_host(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let address = without_brackets(host).parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost")
         || address.is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
@@ -684,6 +733,71 @@ mod tests {
             assert_eq!(named(&[("https_proxy", bad)]), Err("https_proxy"), "{bad}");
             let exempt = [("HTTPS_PROXY", bad), ("NO_PROXY", "other.example, acme.example")];
             assert_eq!(named(&exempt), Ok(None), "{bad}");
+        }
+    }
+
+    #[test]
+    fn variable_of_the_scheme_names_the_proxy() {
+        for (scheme, set, found) in [
+            ("https", &["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy"][..], "HTTPS_PROXY"),
+            ("https", &["HTTPS_PROXY", "https_proxy"], "https_proxy"),
+            ("https", &["ALL_PROXY", "HTTP_PROXY", "http_proxy"], "ALL_PROXY"),
+            ("https", &["HTTP_PROXY", "http_proxy"], ""),
+            ("http", &["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "http_proxy"], "http_proxy"),
+            ("http", &["ALL_PROXY", "HTTP_PROXY"], "HTTP_PROXY"),
+            ("http", &["ALL_PROXY", "HTTPS_PROXY", "all_proxy"], "all_proxy"),
+            ("http", &["HTTPS_PROXY", "https_proxy"], ""),
+        ] {
+            let uri = format!("{scheme}://a.example").parse().unwrap();
+            let variable = |name: &str| set.contains(&name).then(|| format!("http://{name}"));
+            let proxy = proxy_of(&uri, variable).unwrap();
+            assert_eq!(proxy.as_ref().map_or("", Proxy::host), found, "{scheme} {set:?}");
+        }
+    }
+
+    #[test]
+    fn no_proxy_exempts_domains_addresses_and_ranges() {
+        for (exempt, host, is_exempt) in [
+            ("corp.invalid", "corp.invalid", true),
+            ("corp.invalid", "a.b.Corp.invalid", true),
+            ("corp.invalid", "acorp.invalid", false),
+            (".Corp.invalid", "a.corp.invalid", true),
+            (".corp.invalid", "corp.invalid.", true),
+            ("*.corp.invalid", "a.corp.invalid", true),
+            ("a.corp.invalid", "corp.invalid", false),
+            ("b.invalid, corp.invalid", "a.corp.invalid", true),
+            ("b.invalid corp.invalid", "corp.invalid", true),
+            ("corp.invalid:443", "a.corp.invalid", true),
+            ("corp.invalid:8443", "a.corp.invalid", false),
+            ("corp.invalid:", "corp.invalid", false),
+            ("*", "corp.invalid", true),
+            ("*", "[fd00::1]", true),
+            ("*:8443", "corp.invalid", false),
+            ("", "corp.invalid", false),
+            (".", "corp.invalid", false),
+            (",", "corp.invalid", false),
+            ("10.1.2.3", "10.1.2.3", true),
+            ("2.3", "10.1.2.3", false),
+            ("10.1.2.3:443", "10.1.2.3", true),
+            ("10.1.2.3:80", "10.1.2.3", false),
+            ("10.0.0.0/8", "10.255.2.3", true),
+            ("10.0.0.0/8", "11.0.0.0", false),
+            ("10.1.2.128/25", "10.1.2.127", false),
+            ("10.1.2.3/32", "10.1.2.3", true),
+            ("10.0.0.0/33", "10.0.0.0", false),
+            ("10.0.0.0/", "10.0.0.0", false),
+            ("0.0.0.0/0", "10.1.2.3", true),
+            ("0.0.0.0/0", "[fd00::1]", false),
+            ("::/0", "10.1.2.3", false),
+            ("10.0.0.0/8", "corp.invalid", false),
+            ("fd00::/8", "[fdff::1]", true),
+            ("fd00::/8", "[fe00::1]", false),
+            ("fd00::1", "[FD00:0::1]", true),
+            ("[fd00::1]", "[fd00::1]", true),
+            ("[fd00::1]:443", "[fd00::1]", true),
+            ("[fd00::1]:80", "[fd00::1]", false),
+        ] {
+            assert_eq!(super::is_exempt(exempt, host, 443), is_exempt, "{exempt} {host}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::finding::Verdict;
+use super::key::{KeySource, LogKey};
 use super::lines::Lines;
 use crate::domain::json::{self, Json, Object, printable, printable_json};
 use crate::domain::{Digest, Invalid, PublicKey, Salt, Signed, TakeDraft, TakeId};
@@ -19,7 +20,7 @@ use crate::rules::Submission;
 /// requested take, if any.
 ///
 /// # Errors
-/// [`Invalid`] when `record` is not a take.
+/// [`Invalid`] when `record` is not a take, or `key` is not the key of a member.
 ///
 /// ```
 /// use swarm_core::audit::verify_take;
@@ -37,12 +38,13 @@ pub fn verify_take(
     asked: Option<TakeId>,
 ) -> Result<Lines, Invalid> {
     let submission = Submission::read(&mut record.clone())?;
+    let key = key.map(member_key).transpose()?;
     let mut fields = record.clone();
     let has_body = fields.has("body");
     let mark = fields.take("withheld").filter(|_| !has_body).map(Json::into_object);
-    let named = match (fields.text_if_any("publicKey")?, key) {
+    let named = match (fields.text_if_any("publicKey")?, &key) {
         (Some(named), _) => named,
-        (None, Some(key)) => key.to_owned(),
+        (None, Some(key)) => key.to_string(),
         (None, None) => return Err(Invalid::missing("publicKey")),
     };
     let salt = fields.text_if_any("salt")?.map(Salt::parse).transpose()?;
@@ -52,7 +54,7 @@ pub fn verify_take(
     let mut lines = Lines::default();
     let fault = if let Some(asked) = asked.filter(|asked| asked.to_string() != got) {
         format!("asked for take {asked}, got take {}", printable_json(&got))
-    } else if key.is_some_and(|key| key != named) {
+    } else if key.as_ref().is_some_and(|key| key.to_string() != named) {
         format!("the record names the key {}, not the one given", printable(&named))
     } else if seal.is_some() != sealed.is_some() {
         FOREIGN_SEAL.to_owned()
@@ -87,6 +89,17 @@ pub fn verify_take(
     };
     lines.push(Verdict::Fails, format!("does not hold: {fault}"));
     Ok(lines)
+}
+
+/// The key that the caller gave: a text that is none is no other key than that of the record.
+fn member_key(text: &str) -> Result<PublicKey, Invalid> {
+    PublicKey::parse(text).map_err(|error| match LogKey::parse(text, KeySource::Given) {
+        Ok(_) => Invalid::new(
+            "key",
+            "is that of a log: a take alone is verified by the key of its member, and by that of the log with its proof",
+        ),
+        Err(_) => error,
+    })
 }
 
 fn is_signed(take: &Arc<Signed<TakeDraft>>, key: &str) -> bool {

@@ -135,7 +135,7 @@ impl<'a> VerifiableRecord<'a> {
 /// Verifies the record of a take alone, as [`verify_take`] does.
 ///
 /// # Errors
-/// [`Unverifiable`] if it is the record of something else, or sealed.
+/// [`Unverifiable`] if it is the record of something else, or sealed, or the key is none of a member.
 pub fn verify_record(
     record: &Object,
     key: Option<&str>,

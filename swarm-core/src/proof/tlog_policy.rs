@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::note::{KeyKind, SignedNote, VerifierKey};
+use super::witness::WitnessKey;
 use crate::domain::{Invalid, Timestamp};
 
 /// A policy.
@@ -134,6 +135,9 @@ impl Unfinished {
     }
 
     fn witness(&mut self, name: &str, key: &str) -> Result<(), String> {
+        if matches!(WitnessKey::parse(key), Ok(WitnessKey::MlDsa44(_))) {
+            return Err("the key is of ML-DSA-44, whose cosignatures are not verified here: name a witness with a key of Ed25519".to_owned());
+        }
         let key = VerifierKey::parse(key).map_err(|error| error.to_string())?;
         if key.kind() == KeyKind::Ed25519 {
             return Err("the key is not that of a witness".to_owned());

@@ -141,6 +141,7 @@ pub fn read_size(body: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tlog_policy::TlogPolicy;
     use super::*;
 
     #[test]
@@ -182,6 +183,9 @@ mod tests {
             note.push(line);
         }
         assert_eq!(key.cosigned_at(&note), Some(90));
+        // A quorum is of cosignatures that are verified.
+        let refused = TlogPolicy::parse(&format!("witness w {text}\nquorum w")).unwrap_err();
+        assert!(refused.to_string().contains("line 1: the key is of ML-DSA-44"), "{refused}");
         for bad in [key_of(6, 32), key_of(5, 1_312), text.replace("w.example", "v.example")] {
             assert!(WitnessKey::parse(&bad).is_err());
         }

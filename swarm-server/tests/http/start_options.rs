@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::harness::ADMIN;
-use crate::program::{Program, refusal};
+use crate::program::{Program, refusal, swarm};
 
 #[test]
 fn read_only_serves_reads_and_refuses_commits() {
@@ -289,6 +289,28 @@ fn empty_variables_are_not_given() {
     let program = Program::start(&["serve"], &environment);
     let subject = json!({ "id": "aurora", "name": "Aurora" });
     assert_eq!(program.client.operate("/subjects", &subject).status, 201);
+}
+
+/// Files that variables are read from end with a line end, which no value but a path may have.
+#[test]
+fn line_ends_are_no_part_of_variables() {
+    let variables = [
+        ("SWARM_LISTEN", "127.0.0.1:0\n"),
+        ("SWARM_STORE", "memory\r\n"),
+        ("SWARM_METRICS_LISTEN", "127.0.0.1:0\n"),
+        ("SWARM_TRUST_FORWARDED", "true\n"),
+        ("SWARM_SMTP_URL", "smtp://127.0.0.1:1\n"),
+        ("SWARM_MAIL_FROM", "desk@acme.example\n"),
+        ("SWARM_LOG_FORMAT", "json\n"),
+    ];
+    let checked = swarm(&["check"], &variables).output().unwrap();
+    let said = String::from_utf8(checked.stdout).unwrap();
+    assert!(checked.status.success(), "{said}{:?}", checked.stderr);
+    for line in
+        ["listen: 127.0.0.1:0\n", "metrics: on 127.0.0.1:0 alone", "forwarded headers: trusted"]
+    {
+        assert!(said.contains(line), "{line}: {said}");
+    }
 }
 
 /// Before the 10 s after which container platforms kill a process.

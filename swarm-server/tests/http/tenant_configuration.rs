@@ -214,6 +214,8 @@ fn check_refuses_invalid_store_and_mail_addresses() {
     for (line, named) in [
         ("store = \"sqlite:\"", "store: must be"),
         ("store = \"sqlite:x.db?strict=true\"", "store: sqlite:PATH has no parameters"),
+        ("store = \"sqlite::memory:\"", "the store in memory is called memory"),
+        ("store = \"sqlite:file:x.db\"", "store: sqlite:PATH is the path of a file"),
         ("store = \"redis://h:port\"", "store: redis: "),
         ("store = \"redis://ada:hunter2\"", "store: redis: "),
         ("store = \"redis://ada:12345?6@h\"", "store: redis: "),

@@ -132,6 +132,9 @@ fn dump_is_restored_into_another_file() {
     let text = fs::read_to_string(desk.path("swarm.dump")).unwrap();
     assert!(text.starts_with("{\"format\":\"swarm-dump/1\",\"program\":\"swarm "), "{text}");
     assert_eq!(desk.dump("swarm.db"), text);
+    let standard = desk.succeeds(&["dump", "--out", "-"]);
+    assert_eq!(String::from_utf8(standard.stdout).unwrap(), text);
+    assert!(!desk.path("-").exists());
 
     let checked = desk.succeeds(&["restore", "--check", "swarm.dump"]);
     assert!(said(&checked).starts_with("valid: 1 tenant"), "{}", said(&checked));

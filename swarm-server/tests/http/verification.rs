@@ -19,6 +19,10 @@ use crate::program::swarm;
 
 const UNPROVEN: &str = "unproven: that this is the member's key";
 
+/// The key of the log in the bundles among the vectors.
+const LOG_KEY: &str =
+    "desk.example/swarm/log/acme+dc41f35d+ARl/ayPhbIUyxqvIOPrNXqeJvgx2spIDNAOb+os9No1h";
+
 /// A server that gives these answers in order to any request. Returns its URL, and the bodies received.
 pub fn scripted(answers: Vec<(u16, String)>) -> (String, Receiver<Vec<u8>>) {
     answering(answers.into_iter().map(|(status, answer)| whole(status, &answer)))
@@ -133,7 +137,7 @@ fn said(output: &Output) -> String {
 #[test]
 fn key_from_the_record_proves_nothing() {
     let (ada, liar) = (fresh_key(), fresh_key());
-    let (url, _bodies) = scripted(vec![(200, record(&liar).to_string()); 11]);
+    let (url, _bodies) = scripted(vec![(200, record(&liar).to_string()); 14]);
     let mut texts = Vec::new();
     for client in clients("liar", &url, &[]) {
         let forged = client.run(&["verify", "--url", &url, "5"]);
@@ -143,6 +147,8 @@ fn key_from_the_record_proves_nothing() {
         assert_eq!(forged.status.code(), Some(0), "{text}");
 
         let permalink = format!("{url}/swarm/takes/5");
+        let capitals = client.run(&["verify", &permalink.replace("http", "HTTP")]);
+        assert_eq!(said(&capitals), text, "{capitals:?}");
         let by_key = client.run(&["verify", &permalink, "--key", &ada.public_key().to_string()]);
         assert_eq!(by_key.status.code(), Some(1), "{by_key:?}");
         assert!(said(&by_key).starts_with("does not hold"), "{by_key:?}");
@@ -160,6 +166,7 @@ fn key_from_the_record_proves_nothing() {
     let permalink = format!("{url}/swarm/takes/5");
     let forged = verify(&[&permalink]);
     assert_eq!((forged.status.code(), said(&forged)), (Some(0), texts[0].clone()));
+    assert_eq!(said(&verify(&[&permalink.replace("http", "HTTP")])), texts[0]);
     let by_key = verify(&[&permalink, "--key", &ada.public_key().to_string()]);
     assert!(said(&by_key).starts_with("does not hold"), "{by_key:?}");
     let other = verify(&[&format!("{url}/api/swarm/takes/6")]);
@@ -174,10 +181,8 @@ fn bundle_of_another_session_than_the_url_names_fails() {
     let bundle = std::fs::read_to_string(file).unwrap();
     let (url, _bodies) = scripted(vec![(200, bundle); 2]);
     for (session, is_asked) in [(7, true), (8, false)] {
-        let key =
-            "desk.example/swarm/log/acme+dc41f35d+ARl/ayPhbIUyxqvIOPrNXqeJvgx2spIDNAOb+os9No1h";
-        let verified =
-            verify(&[&format!("{url}/api/swarm/sessions/{session}/bundle"), "--key", key]);
+        let bundle = format!("{url}/api/swarm/sessions/{session}/bundle");
+        let verified = verify(&[&bundle, "--key", LOG_KEY]);
         let said = said(&verified);
         assert_eq!(said.contains("asked for session 8, got session 7"), !is_asked, "{said}");
         assert_eq!(said.contains("holds: record: session 7 of "), is_asked, "{said}");
@@ -255,6 +260,23 @@ fn file_is_verified_without_a_server() {
         assert_eq!(given.status.code(), Some(0), "{given:?}");
         assert!(said(&given).contains("given: the key is the one that you named"), "{given:?}");
         assert!(!said(&given).contains(UNPROVEN), "{given:?}");
+        let input = std::fs::File::open(client.folder.join("take")).unwrap();
+        let piped = swarm(&["verify", "-", "--key", &public], &[]).stdin(input).output().unwrap();
+        assert_eq!((piped.status.code(), said(&piped)), (Some(0), said(&given)), "{piped:?}");
+        assert_eq!(self::verify(&["-", "-"]).status.code(), Some(2));
+        // Nothing was compared with a text that is no key.
+        let unpadded = public.trim_end_matches('=');
+        let hex = "ab".repeat(32);
+        for no_key in ["", "no key", &hex, unpadded, LOG_KEY] {
+            for output in [
+                client.run(&["verify", "take", "--key", no_key]),
+                self::verify(&[client.folder.join("take").to_str().unwrap(), "--key", no_key]),
+            ] {
+                assert_eq!((output.status.code(), &*said(&output)), (Some(2), ""), "{no_key}");
+                let error = String::from_utf8_lossy(&output.stderr);
+                assert!(error.contains("cannot be read: "), "{no_key}: {error}");
+            }
+        }
         assert!(said(&verify("take")).contains(UNPROVEN));
         // Without its texts nobody can check the signature: anybody can have made it up.
         let withheld = verify("withheld");

@@ -1,10 +1,11 @@
 //! Flags of the commands, and the environment variables that may take their place (MANUAL.md, 13.1 and 13.3).
 
 use std::convert::Infallible;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, EnumValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
@@ -29,7 +30,7 @@ pub(crate) struct Source {
 #[derive(Args, Clone, Default)]
 pub(crate) struct Options {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8080]
-    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR")]
+    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR", value_parser = address)]
     pub(crate) listen: Option<String>,
     #[command(flatten)]
     pub(crate) source: Source,
@@ -44,17 +45,18 @@ pub(crate) struct Options {
     #[arg(long, env = "SWARM_TLS_KEY", value_name = "FILE")]
     pub(crate) tls_key: Option<PathBuf>,
     /// Serve /metrics, /healthz and /readyz on this address instead of the public one
-    #[arg(long, env = "SWARM_METRICS_LISTEN", value_name = "ADDR")]
+    #[arg(long, env = "SWARM_METRICS_LISTEN", value_name = "ADDR", value_parser = address)]
     pub(crate) metrics_listen: Option<String>,
     /// Serve only reads: refuse every commit, and run no background work
     #[arg(long)]
     pub(crate) read_only: bool,
     /// Trust X-Forwarded-Host, X-Forwarded-Proto and X-Forwarded-For, as set by a proxy
     #[arg(long, env = "SWARM_TRUST_FORWARDED", value_name = "BOOL", num_args = 0..=1,
-          default_missing_value = "true", value_parser = BoolishValueParser::new())]
+          default_missing_value = "true", value_parser = Trimmed(BoolishValueParser::new()))]
     pub(crate) trust_forwarded: Option<bool>,
     /// Format of the log on standard error [default: text]
-    #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT")]
+    #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT",
+          value_parser = Trimmed(EnumValueParser::<LogFormat>::new()))]
     pub(crate) log_format: Option<LogFormat>,
     /// Mail server, smtp://user:password@host:port or smtps://…; without one, mail stays in the
     /// outbox. Flags are visible to all users of the machine: give passwords in the environment or
@@ -62,7 +64,7 @@ pub(crate) struct Options {
     #[arg(long, env = "SWARM_SMTP_URL", hide_env_values = true, value_name = "URL", value_parser = address)]
     pub(crate) smtp_url: Option<String>,
     /// Sender of mail; required with a mail server
-    #[arg(long, env = "SWARM_MAIL_FROM", value_name = "ADDRESS")]
+    #[arg(long, env = "SWARM_MAIL_FROM", value_name = "ADDRESS", value_parser = address)]
     pub(crate) mail_from: Option<String>,
 }
 
@@ -100,7 +102,7 @@ pub(crate) struct Trust {
        swarm verify OLD-CHECKPOINT NEW-CHECKPOINT URL --key LOG-KEY
        swarm verify RECEIPT [BODY] --request 'POST /api/swarm/submit' --key LOG-KEY")]
 pub(crate) struct VerifyOptions {
-    /// What is verified: files, or URLs. A receipt is what curl -i prints; URL is where the log's tiles are
+    /// What is verified: files, URLs, or - for standard input. A receipt is what curl -i prints; URL is where the log's tiles are
     #[arg(value_name = "FILE|URL", required = true, num_args = 1..=3, value_parser = address)]
     pub(crate) things: Vec<String>,
     /// The key, obtained from elsewhere: of a take alone its member's, else the log's (logKey or signingKey)
@@ -195,10 +197,12 @@ fn pause(text: &str) -> Result<Duration, String> {
 #[derive(Args)]
 pub(crate) struct DemoOptions {
     /// Address and port to listen on; port 0 picks a free one
-    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR", default_value = DEFAULT_LISTEN)]
+    #[arg(long, env = "SWARM_LISTEN", value_name = "ADDR", default_value = DEFAULT_LISTEN,
+          value_parser = address)]
     pub(crate) listen: String,
     /// Format of the log on standard error
-    #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
+    #[arg(long, env = "SWARM_LOG_FORMAT", value_name = "FORMAT", default_value = "text",
+          value_parser = Trimmed(EnumValueParser::<LogFormat>::new()))]
     pub(crate) log_format: LogFormat,
 }
 
@@ -213,7 +217,29 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// An address without the line ends and byte order marks at its ends, which files and shells leave there.
+/// Reads a value that is no text and no path as [`address`] reads a text.
+#[derive(Clone)]
+struct Trimmed<P>(P);
+
+impl<P: TypedValueParser> TypedValueParser for Trimmed<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        let value = value.to_str().map_or(value, |text| OsStr::new(trimmed(text)));
+        self.0.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
+/// An address or a name without the line ends and byte order marks at its ends, which files and shells leave there.
 #[allow(clippy::unnecessary_wraps, reason = "a value parser returns a result")]
 pub(crate) fn address(text: &str) -> Result<String, Infallible> {
     Ok(trimmed(text).to_owned())

@@ -9,12 +9,13 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::arguments::LogFormat;
+use crate::text_file::trimmed;
 use crate::{Failure, console};
 
 pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failure> {
     let filter = match env::var("RUST_LOG") {
         Ok(directives) if !directives.is_empty() => {
-            let parsed = directives.parse::<Targets>();
+            let parsed = trimmed(&directives).parse::<Targets>();
             parsed.map_err(|error| format!("RUST_LOG: {directives:?}: {error}"))?
         }
         Ok(_) | Err(VarError::NotPresent) => Targets::new().with_default(default),

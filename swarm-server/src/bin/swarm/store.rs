@@ -51,6 +51,9 @@ const UNKNOWN: &str = "store: must be sqlite:PATH, memory, postgres://…, redis
 const SQLITE_PARAMETERS: &str =
     "store: sqlite:PATH has no parameters, and its path no question mark";
 
+/// Elsewhere they are no names of files; here they would make files of these names.
+const SQLITE_NAMES: &str = "store: sqlite:PATH is the path of a file, not :memory: or file:…; the store in memory is called memory";
+
 /// The path of a SQLite file. Some write it like a URL, `sqlite://swarm.db` or `sqlite:///srv/swarm.db`.
 pub(crate) fn sqlite_path(store: &str) -> Option<&Path> {
     let path = store.strip_prefix(SQLITE)?;
@@ -154,11 +157,12 @@ enum Kind {
 impl Kind {
     fn of(store: &str) -> Result<Self, Failure> {
         let has_scheme = |schemes: &[&str]| schemes.iter().any(|it| store.starts_with(it));
-        let has_file = sqlite_path(store).is_some_and(|path| !path.as_os_str().is_empty());
+        let file = sqlite_path(store).and_then(Path::to_str).unwrap_or_default();
         match store {
             MEMORY => Ok(Self::Memory),
-            _ if has_file && store.contains('?') => Err(SQLITE_PARAMETERS.into()),
-            _ if has_file => Ok(Self::Sqlite),
+            _ if file == ":memory:" || file.starts_with("file:") => Err(SQLITE_NAMES.into()),
+            _ if !file.is_empty() && store.contains('?') => Err(SQLITE_PARAMETERS.into()),
+            _ if !file.is_empty() => Ok(Self::Sqlite),
             _ if has_scheme(&POSTGRES) => Ok(Self::Postgres),
             _ if has_scheme(&REDIS) => Ok(Self::Redis),
             _ => Err(UNKNOWN.into()),

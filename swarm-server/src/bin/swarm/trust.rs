@@ -41,6 +41,12 @@ impl Trust {
     }
 }
 
+/// Whether an argument is the address of a service, in place of a file. Schemes have no case.
+pub(crate) fn is_url(argument: &str) -> bool {
+    let scheme = argument.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| matches!(&*scheme, "http" | "https"))
+}
+
 impl Trust {
     /// A client of the service at this address.
     ///

@@ -1,7 +1,7 @@
 //! `swarm verify`: verifies takes, proofs, bundles, checkpoints and receipts (MANUAL.md, 13.3).
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,8 +19,9 @@ use swarm_core::proof::tlog_proof::TlogProof;
 use swarm_core::{SessionId, TakeId};
 
 use crate::arguments::{Trust, VerifyOptions};
-use crate::command::Progress;
+use crate::command::{Progress, shown};
 use crate::text_file::{decoded, read_text};
+use crate::trust::is_url;
 use crate::{Failure, console, timestamp_check};
 
 /// Prints what is proven, and what is not. Exit status: 0 nothing fails, 1 something does, 2 there is nothing to verify
@@ -40,6 +41,9 @@ pub(crate) fn run(options: &VerifyOptions) -> ExitCode {
 
 fn verdict(options: &VerifyOptions) -> Result<Lines, Failure> {
     let things: Vec<&str> = options.things.iter().map(String::as_str).collect();
+    if things.iter().filter(|thing| **thing == STANDARD_INPUT).count() > 1 {
+        return Err("standard input is one thing alone: name the others as files".into());
+    }
     if is_for_bundle(options) && (things.len() > 1 || options.request.is_some()) {
         return Err(FOR_BUNDLE.into());
     }
@@ -133,8 +137,7 @@ fn read_log(
     trust: &Trust,
 ) -> Result<WholeLog, Failure> {
     let mut reader = LogReader::of(bundle)?;
-    let is_url = log.starts_with("http://") || log.starts_with("https://");
-    if !is_url && !Path::new(log).is_dir() {
+    if !is_url(log) && !Path::new(log).is_dir() {
         return Err(format!("{log}: no folder with the tiles of a log").into());
     }
     let mut tiles = trust.log(log)?;
@@ -198,6 +201,9 @@ fn log_key(options: &VerifyOptions) -> Result<LogKey, Failure> {
 /// Maximum number of bytes read from a file; larger than any bundle.
 const MAX_FILE: u64 = 256 << 20;
 
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
+
 /// The forms that are understood: records and bundles, and the texts of proofs and checkpoints.
 const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.1";
 
@@ -209,15 +215,18 @@ struct Source {
 }
 
 impl Source {
-    /// Reads a file, or gets a URL.
+    /// Reads a file or, of the name `-`, standard input, or gets a URL.
     ///
     /// # Errors
     /// If it cannot be read.
     fn read(name: &str, trust: &Trust) -> Result<Self, Failure> {
-        if !name.starts_with("http://") && !name.starts_with("https://") {
+        if !is_url(name) {
             let mut bytes = Vec::new();
-            let read =
-                File::open(name).and_then(|it| it.take(MAX_FILE + 1).read_to_end(&mut bytes));
+            let read = match name {
+                STANDARD_INPUT => io::stdin().take(MAX_FILE + 1).read_to_end(&mut bytes),
+                _ => File::open(name).and_then(|it| it.take(MAX_FILE + 1).read_to_end(&mut bytes)),
+            };
+            let name = shown(Path::new(name));
             read.map_err(|error| format!("{name}: {error}"))?;
             if bytes.len() as u64 > MAX_FILE {
                 return Err(format!("{name}: it is larger than 256 MiB").into());
@@ -231,7 +240,7 @@ impl Source {
         // What precedes the paths of the service is where it is mounted.
         let base = ["/api/swarm/", "/swarm/"].iter().find_map(|at| path.find(at));
         let (base, path) = path.split_at(base.unwrap_or_default());
-        let origin = format!("{scheme}://{host}{base}");
+        let origin = format!("{}://{host}{base}", scheme.to_ascii_lowercase());
         let client = trust.client(&origin)?;
         let bytes = match client.clone().without_retries().get_bytes(path, ACCEPT) {
             // Perhaps the next checkpoint is not there yet.

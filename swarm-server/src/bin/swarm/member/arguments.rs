@@ -23,7 +23,8 @@ pub(crate) struct MemberOptions {
         global = true,
         env = "SWARM_PROFILE",
         value_name = "NAME",
-        default_value = DEFAULT_PROFILE
+        default_value = DEFAULT_PROFILE,
+        value_parser = address
     )]
     pub(crate) profile: String,
     /// The service; the profile remembers that of the application

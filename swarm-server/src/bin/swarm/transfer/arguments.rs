@@ -26,7 +26,7 @@ pub(crate) struct DumpOptions {
     pub(super) tenant: Option<TenantId>,
     #[command(flatten)]
     pub(super) key: KeyFile,
-    /// Write to this new file, which its owner alone may read, instead of standard output
+    /// Write to this new file, which its owner alone may read, instead of standard output (-)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }

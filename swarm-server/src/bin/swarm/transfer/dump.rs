@@ -22,7 +22,8 @@ use crate::failure::CommandError;
 /// # Errors
 /// [`CommandError`]; then a file that was begun is removed.
 pub(crate) async fn run(options: DumpOptions) -> Result<(), CommandError> {
-    if options.out.is_none() && io::stdout().is_terminal() {
+    let out = options.out.filter(|path| path.as_os_str() != "-");
+    if out.is_none() && io::stdout().is_terminal() {
         return Err(CommandError::Usage(
             "a dump has contacts and hashes of tokens, and does not go to a terminal: give --out \
              FILE, or redirect standard output"
@@ -32,7 +33,7 @@ pub(crate) async fn run(options: DumpOptions) -> Result<(), CommandError> {
     let config = options.source.resolve().map_err(usage)?;
     let key = options.key.resolve(config.signing_key.as_deref())?;
     let store = to_dump(&config.store).await?;
-    let (mut output, file) = match options.out {
+    let (mut output, file) = match out {
         Some(path) => (Output::File(BufWriter::new(create_in_folder(&path)?)), Some(path)),
         None => (Output::Standard(BufWriter::new(io::stdout())), None),
     };
