@@ -43,7 +43,8 @@ class Handler:
         say({"from": envelope.mail_from, "to": envelope.rcpt_tos, "helo": session.host_name,
              "encrypted": session.ssl is not None, "password": session.auth_data,
              "text": envelope.content.decode("utf-8")})
-        return "250 OK"
+        # The text may be empty.
+        return "250"
 
 def password(server, session, envelope, mechanism, data):
     return AuthResult(success=True, auth_data=data.password.decode())
@@ -232,16 +233,53 @@ fn mailing(smtp_url: &str, more: &[(&str, &str)]) -> Program {
     Program::start(&["serve"], &[&environment[..], more].concat())
 }
 
-/// The error of the first message, once there is one.
-fn fault(client: &Client) -> String {
-    let mut fault = Value::Null;
+/// The first message, once it has failed.
+fn failed(client: &Client) -> Value {
+    let mut message = Value::Null;
     wait_until("the mail failed", || {
         let headers = [("x-admin-token", ADMIN)];
         let outbox = client.send("GET", "/api/swarm/admin/outbox", &headers, b"").expect(200);
-        fault = outbox.json()["messages"][0]["lastError"].clone();
-        !fault.is_null()
+        message = outbox.json()["messages"][0].clone();
+        !message["lastError"].is_null()
     });
-    fault.as_str().unwrap().to_owned()
+    message
+}
+
+/// Its error.
+fn fault(client: &Client) -> String {
+    failed(client)["lastError"].as_str().unwrap().to_owned()
+}
+
+/// Words, and the replies to the lines that begin with them. The greeting is the reply to `CONNECT`.
+type Script = &'static [(&'static str, &'static [u8])];
+
+/// The address of a mail server that follows this script, and answers other commands as usual.
+fn scripted(script: Script) -> String {
+    const USUAL: Script = &[
+        ("CONNECT", b"220 mail\r\n"),
+        ("EHLO", b"250-mail\r\n250 8BITMIME\r\n"),
+        ("MAIL", b"250 ok\r\n"),
+        ("RCPT", b"250 ok\r\n"),
+        ("DATA", b"354 go\r\n"),
+        (".", b"250 ok\r\n"),
+        ("QUIT", b"221 bye\r\n"),
+    ];
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            for line in std::iter::once(Ok("CONNECT".to_owned())).chain(lines) {
+                let Ok(line) = line else { break };
+                let reply = script.iter().chain(USUAL).find(|(word, _)| line.starts_with(word));
+                if reply.is_some_and(|(_, reply)| stream.write_all(reply).is_err()) {
+                    break;
+                }
+            }
+        }
+    });
+    address.to_string()
 }
 
 #[test]
@@ -358,6 +396,68 @@ fn reply_of_a_mail_server_is_bounded() {
     assert!(grown < 32 << 20, "grown by {} MiB", grown >> 20);
 }
 
+/// Anybody on the way can add to the reply to STARTTLS, and it would count as if it came through TLS.
+#[test]
+fn more_than_the_reply_to_starttls_ends_the_connection() {
+    let server = scripted(&[
+        ("EHLO", b"250-mail\r\n250 STARTTLS\r\n"),
+        ("STARTTLS", b"220 go\r\n250-evil\r\n250 AUTH PLAIN\r\n"),
+    ]);
+    for tls in ["required", "opportunistic"] {
+        let program = mailing(&format!("smtp://ada:hunter2@{server}?tls={tls}"), &[]);
+        activated(&program.client, "zoe@test.example");
+        let fault = fault(&program.client);
+        assert!(fault.contains("more than its reply to STARTTLS"), "{fault}");
+    }
+}
+
+/// Without text, in other letters and another encoding.
+#[test]
+fn unusual_replies_of_a_mail_server_are_read() {
+    let server = scripted(&[
+        ("CONNECT", b"220 h\xe9llo\r\n"),
+        ("EHLO", b"250-mail\r\n250-8bitmime\r\n250 auth plain\r\n"),
+        ("AUTH PLAIN", b"235\r\n"),
+        ("MAIL", b"250\r\n"),
+        ("RCPT", b"250\r\n"),
+        ("DATA", b"354\r\n"),
+        (".", b"250\r\n"),
+    ]);
+    let program = mailing(&format!("smtp://ada:hunter2@{server}?insecure=true"), &[]);
+    activated(&program.client, "zoe@test.example");
+    wait_until("the mail was tried", || {
+        let headers = [("x-admin-token", ADMIN)];
+        let outbox = program.client.send("GET", "/api/swarm/admin/outbox", &headers, b"");
+        let message = outbox.expect(200).json()["messages"][0].clone();
+        assert!(message["lastError"].is_null(), "{message}");
+        message["state"] == "sent"
+    });
+    // STARTTLS is sent to a server that offers it so.
+    let server =
+        scripted(&[("EHLO", b"250-mail\r\n250 starttls\r\n"), ("STARTTLS", b"454 not now\r\n")]);
+    let program = mailing(&format!("smtp://{server}?tls=required"), &[]);
+    activated(&program.client, "zoe@test.example");
+    assert!(fault(&program.client).contains("not now"));
+}
+
+/// What the mail server refuses before it hears of the recipient may be due to our settings, and is retried.
+#[test]
+fn only_a_refused_recipient_or_letter_is_undeliverable() {
+    const REFUSALS: [(&str, Script); 4] = [
+        ("queued", &[("CONNECT", b"554 5.7.1 refused\r\n")]),
+        ("queued", &[("MAIL", b"550 5.7.1 refused\r\n")]),
+        ("undeliverable", &[("RCPT", b"550 5.1.1 refused\r\n")]),
+        ("undeliverable", &[(".", b"554 5.7.1 refused\r\n")]),
+    ];
+    for (state, script) in REFUSALS {
+        let program = mailing(&format!("smtp://{}", scripted(script)), &[]);
+        activated(&program.client, "zoe@test.example");
+        let message = failed(&program.client);
+        assert_eq!((&message["state"], &message["attempts"]), (&json!(state), &json!(1)));
+        assert!(message["lastError"].as_str().unwrap().contains("refused"), "{message}");
+    }
+}
+
 /// It is not retried.
 #[test]
 fn permanently_refused_mail_is_undeliverable() {
@@ -426,13 +526,7 @@ fn silent_mail_server_times_out() {
     ];
     let program = Program::start(&["serve"], &environment);
     activated(&program.client, "zoe@test.example");
-    let headers = [("x-admin-token", ADMIN)];
-    let outbox = || {
-        let answer = program.client.send("GET", "/api/swarm/admin/outbox", &headers, b"");
-        answer.expect(200).json()["messages"][0].clone()
-    };
-    wait_until("the delivery is given up", || !outbox()["lastError"].is_null());
-    let message = outbox();
+    let message = failed(&program.client);
     assert_eq!((&message["state"], &message["attempts"]), (&json!("queued"), &json!(1)));
 }
 

@@ -1,5 +1,6 @@
 //! Mail delivery by SMTP.
 
+mod replies;
 mod server;
 
 use std::time::Duration;
@@ -16,7 +17,6 @@ use swarm_core::domain::Mail;
 use swarm_core::proof::hex;
 use swarm_core::rules::{self, Attempt};
 use swarm_http::TenantConfig;
-use tokio::time::timeout;
 
 use crate::Failure;
 use crate::failure::{AUTHORITIES, explained};
@@ -109,24 +109,17 @@ impl Mailer for TenantSmtp {
         let Some(letter) = self.letter(mail) else {
             return Attempt::Undeliverable("contact is no e-mail address".to_owned());
         };
-        let sent = self.smtp.server.send(&letter, self.from.email.domain());
-        match timeout(self.smtp.timeout, sent).await {
-            Ok(Ok(())) => Attempt::Sent,
-            Ok(Err(DeliveryError::Smtp(error))) if refuses_the_letter(&error) => {
+        let Smtp { server, timeout, .. } = &self.smtp;
+        match server.send(&letter, self.from.email.domain(), *timeout).await {
+            Ok(()) => Attempt::Sent,
+            Err(DeliveryError::Letter(error)) if refuses_the_letter(&error) => {
                 Attempt::Undeliverable(error.to_string())
             }
-            Ok(Err(DeliveryError::Smtp(error))) if error.is_client() && !is_ascii(&letter) => {
+            Err(DeliveryError::Smtp(error)) if error.is_client() && !is_ascii(&letter) => {
                 let why = "the mail server takes no address with characters outside ASCII";
                 Attempt::Undeliverable(why.to_owned())
             }
-            Ok(Err(error)) => {
-                let text = self.smtp.server.explained(error.to_string());
-                Attempt::Failed(explained(text, AUTHORITIES))
-            }
-            Err(_elapsed) => {
-                let text = "the mail server took too long".to_owned();
-                Attempt::Failed(self.smtp.server.explained(text))
-            }
+            Err(error) => Attempt::Failed(explained(server.explained(&error), AUTHORITIES)),
         }
     }
 }
@@ -137,7 +130,7 @@ fn is_ascii(letter: &Message) -> bool {
 }
 
 /// Whether the mail server permanently refuses this message: 550 and other replies about mailboxes (RFC
-/// 5321, section 4.2). Other 5xx replies, such as 535, may be due to our settings.
+/// 5321, section 4.2) once the recipient is named. Other 5xx replies, as to the sender or such as 535, may be due to our settings.
 fn refuses_the_letter(error: &smtp::Error) -> bool {
     let status = error.status().filter(|_| error.is_permanent());
     status.is_some_and(|status| matches!(status.category, Category::MailSystem))
@@ -166,7 +159,7 @@ mod tests {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let smtp_url = format!("smtp://{}", silent.local_addr().unwrap());
         let mut smtp = Smtp::new(&smtp_url, Some("desk@test.example")).unwrap();
-        smtp.timeout = Duration::from_millis(50);
+        smtp.timeout = Duration::from_millis(200);
         let from = smtp.from.clone().unwrap();
         let mail = Mail {
             to: Contact::parse("zoe@test.example").unwrap(),

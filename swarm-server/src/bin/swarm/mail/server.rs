@@ -2,22 +2,21 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use lettre::Message;
 use lettre::transport::smtp;
 use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
-use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream, TlsParameters};
+use lettre::transport::smtp::client::AsyncSmtpConnection;
+use lettre::transport::smtp::commands::Starttls;
 use lettre::transport::smtp::extension::ClientId;
 use percent_encoding::percent_decode_str;
 use rustls_native_certs::load_native_certs;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
@@ -25,8 +24,7 @@ use url::Url;
 
 use crate::store::encodes_percent_signs;
 
-/// Maximum number of bytes of a reply of the mail server, several times what SMTP allows.
-const MAX_REPLY: usize = 64 << 10;
+use super::replies::{Replies, Stream};
 
 /// How long the mail server may take to end the session, after it has accepted a message.
 const MAX_QUIT: Duration = Duration::from_secs(1);
@@ -53,11 +51,25 @@ pub(super) struct MailServer {
 #[derive(Clone)]
 enum Security {
     Clear,
-    /// STARTTLS, without which nothing is sent.
-    Required(TlsParameters),
-    /// STARTTLS if the server offers it.
-    Opportunistic(TlsParameters),
-    Tls(TlsConnector, ServerName<'static>),
+    /// STARTTLS if the server offers it; where it is required, nothing is sent without.
+    StartTls {
+        tls: Tls,
+        required: bool,
+    },
+    Tls(Tls),
+}
+
+/// TLS with this server, by its name.
+#[derive(Clone)]
+struct Tls {
+    connector: TlsConnector,
+    name: ServerName<'static>,
+}
+
+impl Tls {
+    async fn connect<S: Stream>(&self, stream: S) -> io::Result<TlsStream<S>> {
+        self.connector.connect(self.name.clone(), stream).await
+    }
 }
 
 /// Why a message was not delivered.
@@ -65,10 +77,19 @@ enum Security {
 pub(super) enum DeliveryError {
     #[error(transparent)]
     Smtp(#[from] smtp::Error),
+    /// After the recipient was named: it is about that, or the letter.
+    #[error(transparent)]
+    Letter(smtp::Error),
     #[error("connection error: {0}")]
     Connection(#[from] io::Error),
     #[error("the mail server offers no TLS, and the password is not sent without")]
     NoTls,
+    #[error("STARTTLS is not supported by the mail server")]
+    NoStartTls,
+    #[error("no connection to the mail server in time")]
+    Unreached,
+    #[error("the mail server took too long")]
+    Slow,
 }
 
 /// The parameters of an address.
@@ -123,16 +144,15 @@ impl MailServer {
         let host = text(url.host_str().filter(|host| !host.is_empty()).ok_or(NO_ADDRESS)?)?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let host = idna::domain_to_ascii(host).map_err(|_| NO_ADDRESS)?;
-        let tls = || TlsParameters::new(host.clone()).map_err(|_| NO_ADDRESS);
+        let tls = || {
+            let name = ServerName::try_from(host.clone()).map_err(|_| NO_ADDRESS)?;
+            let connector = connector().map_err(|_| "needs TLS 1.2 or 1.3")?;
+            Ok::<_, &'static str>(Tls { connector, name })
+        };
         let (security, port) = match (url.scheme(), starttls) {
             ("smtp", None) => (Security::Clear, 25),
-            ("smtp", Some(true)) => (Security::Required(tls()?), 587),
-            ("smtp", Some(false)) => (Security::Opportunistic(tls()?), 587),
-            ("smtps", _) => {
-                let name = ServerName::try_from(host.clone()).map_err(|_| NO_ADDRESS)?;
-                let connector = connector().map_err(|_| "smtps needs TLS 1.2 or 1.3")?;
-                (Security::Tls(connector, name), 465)
-            }
+            ("smtp", Some(required)) => (Security::StartTls { tls: tls()?, required }, 587),
+            ("smtps", _) => (Security::Tls(tls()?), 465),
             _ => return Err(NO_ADDRESS),
         };
         let credentials = match url.password() {
@@ -146,59 +166,114 @@ impl MailServer {
         Ok(Self { host, port, security, credentials, helo, insecure })
     }
 
-    /// Sends a letter. The name in EHLO is `sender`, unless the address of the server has `helo=`.
-    pub(super) async fn send(&self, letter: &Message, sender: &str) -> Result<(), DeliveryError> {
+    /// Sends a letter in this time, half of it at most for the connection. The name in EHLO is `sender`, unless the address of the
+    /// server has `helo=`.
+    pub(super) async fn send(
+        &self,
+        letter: &Message,
+        sender: &str,
+        limit: Duration,
+    ) -> Result<(), DeliveryError> {
+        let end = Instant::now() + limit;
         let helo = ClientId::Domain(self.helo.as_deref().unwrap_or(sender).to_owned());
-        let mut connection = self.connect(&helo).await?;
-        connection.send(letter.envelope(), &letter.formatted()).await?;
+        let reached = timeout(limit / 2, self.reach(limit / 2)).await;
+        let stream = reached.map_err(|_elapsed| DeliveryError::Unreached)??;
+        let delivered = timeout_at(end, self.deliver(stream, letter, &helo)).await;
+        let mut connection = delivered.map_err(|_elapsed| DeliveryError::Slow)??;
         // The letter is accepted, however the session ends.
         let _ = timeout(MAX_QUIT, connection.quit()).await;
         Ok(())
     }
 
-    /// This error; if the server does not seem to speak as the address says, with the scheme that may be meant.
-    pub(super) fn explained(&self, error: String) -> String {
-        match &self.security {
-            Security::Tls(..) if error.contains("InvalidContentType") => {
-                error
-                    + "; a port that begins without TLS, such as 587, needs smtp://, with ?tls=required"
+    /// The text of an error; if the server does not seem to speak as the address says, with the scheme that may be meant.
+    pub(super) fn explained(&self, error: &DeliveryError) -> String {
+        let text = error.to_string();
+        match (&self.security, error) {
+            (Security::Tls(_), _) if text.contains("InvalidContentType") => {
+                text + "; a port that begins without TLS, such as 587, needs smtp://, with ?tls=required"
             }
-            Security::Tls(..) => error,
             // It waits for the first bytes of TLS.
-            _ if error.ends_with("took too long") => {
-                error + "; a port with TLS from the start, such as 465, needs smtps://"
+            (Security::Clear | Security::StartTls { .. }, DeliveryError::Slow) => {
+                text + "; a port with TLS from the start, such as 465, needs smtps://"
             }
-            _ => error,
+            _ => text,
         }
     }
 
-    async fn connect(&self, helo: &ClientId) -> Result<AsyncSmtpConnection, DeliveryError> {
-        let stream = TcpStream::connect((&*self.host, self.port)).await?;
+    async fn reach(&self, limit: Duration) -> Result<TcpStream, DeliveryError> {
+        let addresses: Vec<_> = lookup_host((&*self.host, self.port)).await?.collect();
+        first_reached(&addresses, limit).await
+    }
+
+    async fn deliver(
+        &self,
+        stream: TcpStream,
+        letter: &Message,
+        helo: &ClientId,
+    ) -> Result<AsyncSmtpConnection, DeliveryError> {
+        let (mut connection, replies) = self.session(stream, helo).await?;
+        match connection.send(letter.envelope(), &letter.formatted()).await {
+            Ok(_) => Ok(connection),
+            Err(error) if replies.has_named_the_recipient() => Err(DeliveryError::Letter(error)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A session that is ready for letters.
+    async fn session(
+        &self,
+        stream: TcpStream,
+        helo: &ClientId,
+    ) -> Result<(AsyncSmtpConnection, Replies), DeliveryError> {
         let address = stream.peer_addr()?;
-        let stream: Box<dyn AsyncTokioStream> = match &self.security {
-            Security::Tls(connector, name) => {
-                let stream = connector.connect(name.clone(), stream).await?;
-                Box::new(Bounded { stream, address, read: 0 })
-            }
-            _ => Box::new(Bounded { stream, address, read: 0 }),
+        let mut replies = match &self.security {
+            Security::Tls(tls) => Replies::new(tls.connect(stream).await?, address),
+            _ => Replies::new(stream, address),
         };
-        let mut connection = AsyncSmtpConnection::connect_with_transport(stream, helo).await?;
-        match &self.security {
-            Security::Required(tls) => connection.starttls(tls.clone(), helo).await?,
-            Security::Opportunistic(tls) if connection.can_starttls() => {
-                connection.starttls(tls.clone(), helo).await?;
+        let mut is_secret = matches!(self.security, Security::Tls(_));
+        let mut connection = greeted(&replies, helo).await?;
+        if let Security::StartTls { tls, required } = &self.security {
+            if connection.can_starttls() {
+                connection.command(Starttls).await?;
+                drop(connection);
+                let stream = tls.connect(replies.into_clear()?).await?;
+                replies = Replies::upgraded(stream, address);
+                connection = greeted(&replies, helo).await?;
+                is_secret = true;
+            } else if *required {
+                return Err(DeliveryError::NoStartTls);
             }
-            _ => {}
         }
         if let Some(credentials) = &self.credentials {
-            let is_secret = matches!(self.security, Security::Tls(..)) || connection.is_encrypted();
             if !is_secret && !self.insecure {
                 return Err(DeliveryError::NoTls);
             }
             connection.auth(DEFAULT_MECHANISMS, credentials).await?;
         }
-        Ok(connection)
+        Ok((connection, replies))
     }
+}
+
+async fn greeted(replies: &Replies, helo: &ClientId) -> Result<AsyncSmtpConnection, smtp::Error> {
+    AsyncSmtpConnection::connect_with_transport(Box::new(replies.clone()), helo).await
+}
+
+/// A connection to the first of these addresses that answers. Each has the same share of the time, so that one that does not
+/// answer leaves the others theirs.
+async fn first_reached(
+    addresses: &[SocketAddr],
+    limit: Duration,
+) -> Result<TcpStream, DeliveryError> {
+    let share = limit / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+    let mut fault = DeliveryError::Unreached;
+    for address in addresses {
+        match timeout(share, TcpStream::connect(*address)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => fault = error.into(),
+            Err(_elapsed) => fault = DeliveryError::Unreached,
+        }
+    }
+    Err(fault)
 }
 
 /// TLS that trusts the authorities of the system.
@@ -217,55 +292,29 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 255 && name.bytes().all(is_part)
 }
 
-/// A connection that ends when the mail server sends more than [`MAX_REPLY`] at a time: a reply is read to the end of its
-/// line, however long that is.
-#[derive(Debug)]
-struct Bounded<S> {
-    stream: S,
-    address: SocketAddr,
-    /// The number of bytes that were read since the last write.
-    read: usize,
-}
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpSocket};
 
-impl<S: AsyncRead + Unpin> AsyncRead for Bounded<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.read > MAX_REPLY {
-            return Poll::Ready(Err(io::Error::other("the reply is too long")));
+    use super::*;
+
+    #[tokio::test]
+    async fn address_that_does_not_answer_leaves_time_for_the_next() {
+        // The system drops connections to a full backlog.
+        let dead = TcpSocket::new_v4().unwrap();
+        dead.bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let dead = dead.listen(0).unwrap();
+        let silent = dead.local_addr().unwrap();
+        let mut waiting = Vec::new();
+        while let Ok(stream) = first_reached(&[silent], Duration::from_millis(200)).await {
+            waiting.push(stream);
+            assert!(waiting.len() < 64, "the backlog is never full");
         }
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        self.read += buf.filled().len() - before;
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Bounded<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.read = 0;
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Send + Sync + Unpin + std::fmt::Debug> AsyncTokioStream
-    for Bounded<S>
-{
-    fn peer_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.address)
+        let alive = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let answering = alive.local_addr().unwrap();
+        let stream = first_reached(&[silent, answering], Duration::from_millis(400)).await;
+        assert_eq!(stream.unwrap().peer_addr().unwrap(), answering);
+        let fault = first_reached(&[silent], Duration::from_millis(200)).await.unwrap_err();
+        assert!(matches!(fault, DeliveryError::Unreached), "{fault}");
     }
 }
