@@ -100,7 +100,7 @@ fn without_dead_links(clean: &str) -> String {
 
 /// The scrolling container of a table, focusable so that the keyboard can scroll it.
 const BEFORE_TABLE: &str =
-    "<div class=\"table\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>";
+    "<div class=\"table\" dir=\"auto\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>";
 
 /// Renders the beginning of a text, at most `limit` characters, cut at the end of a word; and whether
 /// it was cut. A text that takes far more HTML than letters, such as a table of empty cells, has no formatting there.
@@ -211,6 +211,10 @@ fn sanitizer() -> &'static Builder<'static> {
             .url_schemes(["http", "https"].into())
             .url_relative(ammonia::UrlRelative::Deny)
             .link_rel(Some(REL));
+        // What stands beside several paragraphs goes the way of their words. Paragraphs do by the style sheet.
+        for tag in ["ul", "ol", "blockquote"] {
+            builder.set_tag_attribute_value(tag, "dir", "auto");
+        }
         builder
     })
 }
@@ -350,6 +354,7 @@ mod tests {
         let link = "<p><a href=\"https://a.example/\" rel=\"nofollow noopener ugc\">b</a></p>";
         assert_eq!(html("[b](https://a.example/ \"title\")"), link);
         assert_eq!(html("~~a~~"), "<p><del>a</del></p>");
+        assert_eq!(html("- a"), "<ul dir=\"auto\">\n<li>a</li>\n</ul>");
         assert!(html("|a|b|\n|-|:-:|\n|1|2|").contains("<th scope=\"col\">b</th>"));
         assert!(html("|a||\n|-|-|\n|1|2|").contains("<th scope=\"col\">–</th>"));
     }
@@ -438,9 +443,9 @@ mod tests {
     #[test]
     fn nesting_is_limited() {
         let marks = [
-            ("- ", "<ul>"),
-            ("1. ", "<ol>"),
-            ("> ", "<blockquote>"),
+            ("- ", "<ul "),
+            ("1. ", "<ol "),
+            ("> ", "<blockquote "),
             ("*a **", "<em>"),
             ("~~a *b ", "<em>"),
         ];
@@ -452,8 +457,8 @@ mod tests {
         for mixed in ["> - 1. ", "- > ", "> > - "] {
             let nested = html(&(mixed.repeat(20) + "**deep**"));
             let count = |tag| nested.matches(tag).count();
-            assert_eq!(count("<li>"), count("<ul>") + count("<ol>"), "{nested}");
-            assert_eq!(count("<li>") + count("<blockquote>"), MAX_DEPTH, "{nested}");
+            assert_eq!(count("<li>"), count("<ul ") + count("<ol "), "{nested}");
+            assert_eq!(count("<li>") + count("<blockquote "), MAX_DEPTH, "{nested}");
             assert!(nested.contains("<strong>deep</strong>"), "{nested}");
         }
     }
@@ -503,7 +508,7 @@ mod tests {
         let row = |columns: usize| format!("{}|\n", "|-".repeat(columns));
         let widest = row(MAX_COLUMNS).repeat(2);
         assert_eq!(html(&widest).matches("<th ").count(), MAX_COLUMNS);
-        assert!(html(&widest).starts_with("<div class=\"table\""));
+        assert!(html(&widest).starts_with("<div class=\"table\" dir=\"auto\""));
         let wide = html(&row(MAX_COLUMNS + 1).repeat(2));
         assert!(!wide.contains("<t") && wide.contains("|-|-|"), "{wide}");
         let rows = MAX_CELLS / MAX_COLUMNS;
