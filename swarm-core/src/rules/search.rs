@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+use unicode_normalization::char::canonical_combining_class;
 
 use super::PublicTake;
 use crate::domain::{Member, MemberId, Memo, Subject, SubjectId};
 
-/// A text to look for. Letters are the same in either case, composed or not, with their marks in any order that Unicode holds for
-/// the same; `ß` is `ss`, and white space is one space.
+/// A text to look for. Letters are the same in either case, composed or not, of any width, in ligatures, with their marks in any order that
+/// Unicode holds for the same; `ß` is `ss`, `İ` is `i`, and white space is one space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needle(String);
 
@@ -17,10 +17,11 @@ impl Needle {
     /// The maximum length in characters; the rest is ignored.
     pub const MAX: usize = 100;
 
-    /// The needle for this text; `None` if it has nothing but spaces.
+    /// The needle for this text; `None` if it has nothing but spaces and variation selectors.
     pub fn new(text: &str) -> Option<Self> {
         let text: String = text.trim().chars().take(Self::MAX).collect();
-        (!text.is_empty()).then(|| Self(folded(&text, |_, _| ())))
+        let form = folded(&text, |_, _| ());
+        (!form.trim().is_empty()).then_some(Self(form))
     }
 
     /// Returns the text that is looked for, as it is compared.
@@ -33,18 +34,18 @@ impl Needle {
         // For each byte that is compared, the letter of the text that it comes from.
         let mut letters: Vec<Range<usize>> = Vec::with_capacity(text.len());
         let compared = folded(text, |letter, length| letters.resize(length, letter));
-        // A letter is found whole, with the marks that follow it, unless it is written for two.
+        // A letter is found whole, with the marks that change it, unless it is written for several.
         let divides = |end: usize| {
             let (Some(before), Some(after)) = (letters.get(end.wrapping_sub(1)), letters.get(end))
             else {
                 return true;
             };
             let is_mark = compared.get(end..).and_then(|rest| rest.chars().next());
-            let is_mark = is_mark.is_some_and(is_combining_mark);
-            let is_double = |letter: &Range<usize>| {
-                text.get(letter.clone()).is_some_and(|it| it.starts_with(DOUBLE))
+            let is_mark = is_mark.is_some_and(has_place);
+            let is_several = |letter: &Range<usize>| {
+                text.get(letter.clone()).is_some_and(|it| it.starts_with(SEVERAL))
             };
-            !is_mark && (before != after || is_double(before))
+            !is_mark && (before != after || is_several(before))
         };
         let mut found: Vec<Range<usize>> = Vec::new();
         for (at, part) in compared.match_indices(&self.0) {
@@ -93,8 +94,8 @@ pub fn read_the_same(one: &str, other: &str) -> bool {
     folded(one, |_, _| ()) == folded(other, |_, _| ())
 }
 
-/// The letters that are compared as two.
-const DOUBLE: [char; 2] = ['ß', 'ẞ'];
+/// The letters that are written for several: of Latin, the sharp s and the ligatures.
+const SEVERAL: [char; 9] = ['ß', 'ẞ', 'ﬀ', 'ﬁ', 'ﬂ', 'ﬃ', 'ﬄ', 'ﬅ', 'ﬆ'];
 
 /// The form in which texts are compared. Calls `each` after each letter, with its place in the text and the length of the form so far.
 /// A letter has the marks that follow it: the form has them in an order of its own.
@@ -113,11 +114,16 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
             'ß' => form.push_str("ss"),
             // Of the two small sigmas one stands at the end of words alone.
             'ς' => form.push('σ'),
+            // The dot of the Turkish `İ`, which an `i` has.
+            '\u{307}' if form.ends_with('i') => {}
             _ => form.push(small),
         };
         match letter.as_bytes() {
             [ascii] => push(char::from(ascii.to_ascii_lowercase())),
-            _ => letter.nfd().flat_map(char::to_lowercase).for_each(push),
+            _ => {
+                let seen = letter.chars().filter(|part| !selects_form(*part));
+                seen.nfkd().flat_map(char::to_lowercase).for_each(push);
+            }
         }
         each(at..at + letter.len(), form.len());
         rest = after;
@@ -125,12 +131,23 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
     form
 }
 
-/// The length of the first letter of a text, with the marks after it that have a place in the canonical order of Unicode.
+/// The length of the first letter of a text, with the marks after it that have a place in the canonical order of Unicode, and what selects
+/// the form in which it is drawn.
 fn first_letter(text: &str) -> usize {
-    let has_place = |mark: char| canonical_combining_class(mark) != 0;
-    let is_ordered = |mark: char| !mark.is_ascii() && mark.nfd().next().is_some_and(has_place);
+    let is_ordered = |mark: char| !mark.is_ascii() && mark.nfkd().next().is_some_and(has_place);
     let mut others = text.char_indices().skip(1);
-    others.find(|(_, letter)| !is_ordered(*letter)).map_or(text.len(), |(at, _)| at)
+    let next = others.find(|(_, letter)| !is_ordered(*letter) && !selects_form(*letter));
+    next.map_or(text.len(), |(at, _)| at)
+}
+
+/// Whether this is a mark that changes the letter before it. Vowel signs, which follow a letter as a letter does, have no place.
+fn has_place(mark: char) -> bool {
+    canonical_combining_class(mark) != 0
+}
+
+/// Whether this selects the form in which the letter before it is drawn, as of an emoji, and is nothing itself.
+fn selects_form(letter: char) -> bool {
+    matches!(letter, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// A filter for takes. All of its conditions hold together.
@@ -191,6 +208,15 @@ mod tests {
         assert!(needle.is_in("Back at 71 %: utilisation alone") && !needle.is_in("utilised"));
         assert!(Needle::new("É").unwrap().is_in("caf\u{e9}"));
         assert_eq!(Needle::new(" \t"), None);
+        assert_eq!(Needle::new("\u{fe0f}"), None);
+    }
+
+    /// A step for each pair of them would take minutes.
+    #[test]
+    fn letter_with_thousands_of_marks_is_searched_in_one_pass() {
+        let text = format!("a{} b", "\u{301}\u{323}\u{fe0f}".repeat(100_000));
+        let found = |needle: &str| Needle::new(needle).unwrap().ranges_in(&text).len();
+        assert_eq!(["a", "\u{301}", "b"].map(found), [0, 0, 1]);
     }
 
     #[test]
@@ -206,6 +232,18 @@ mod tests {
             ("STRASSE", "straße"),
             ("weiß", "WEISS"),
             ("\u{130}stanbul", "i\u{307}STANBUL"),
+            ("istanbul", "\u{130}stanbul"),
+            ("\u{130}STANBUL", "Istanbul"),
+            ("\u{2764}", "\u{2764}\u{fe0f}!"),
+            ("\u{2764}\u{fe0f}", "\u{2764}!"),
+            ("\u{915}\u{94d}\u{937}", "\u{915}\u{94d}\u{937}\u{93f}"),
+            // Vowel signs follow a letter; one takes a place of its own, the other does not.
+            ("हिन्द", "हिन्दी"),
+            ("हिन्द", "हिन्दु"),
+            ("ABC", "ａｂｃ"),
+            ("ガ", "ｶﾞｽ"),
+            ("fish", "ﬁsh"),
+            ("of", "oﬃce"),
             // A keyboard of Vietnamese gives the tone alone, after a letter with its circumflex.
             ("vi\u{1ec7}t", "VI\u{ca}\u{323}T"),
             ("vi\u{ea}\u{323}t", "vie\u{323}\u{302}t"),
@@ -227,6 +265,10 @@ mod tests {
             ("Ma", "Märchen"),
             ("Ma", "Ma\u{308}rchen"),
             ("cafe", "caf\u{e9}"),
+            ("カ", "ｶﾞｽ"),
+            // A virama takes the vowel of the letter, a nukta makes it another.
+            ("\u{915}", "\u{915}\u{94d}\u{937}"),
+            ("\u{915}", "\u{915}\u{93c}"),
             ("vi\u{ea}t", "vi\u{ea}\u{323}t"),
             ("\u{1eb9}", "\u{ea}\u{323}"),
             // Marks of one class read otherwise in another order.
@@ -244,9 +286,13 @@ mod tests {
         };
         assert_eq!(places("ab", "AB, ab; a"), [(0, 2), (4, 6)]);
         assert_eq!(places("\u{e9}", "caf\u{c9}!"), [(3, 5)]);
-        // A letter that has two in lower case is found whole.
+        // A letter that is two in the form that is compared is found whole.
         assert_eq!(places("i\u{307}s", "\u{130}s"), [(0, 3)]);
-        // So is one with its marks, which are compared in another order.
+        // So is one with what selects its form, and a ligature.
+        assert_eq!(places("\u{1f600}", "a\u{1f600}\u{fe0f}b"), [(1, 8)]);
+        assert_eq!(places("fi", "oﬃce"), [(1, 4)]);
+        assert_eq!(places("p", "7 ㏘"), [], "it is written for no other letters");
+        // And one with its marks, which are compared in another order.
         assert_eq!(places("\u{1ec7}", "vi\u{ea}\u{323}t"), [(2, 6)]);
         assert_eq!(places("\u{1ec7}t", "vi\u{ea}\u{323}t"), [(2, 7)]);
         assert_eq!(places("x", "nothing"), []);

@@ -65,8 +65,21 @@ pub(super) const LOG_QUERY: &[Parameter] = &[
     ("wait", WAIT),
 ];
 
+/// It has no default, which would override `after`.
+const LAST_EVENT_ID: SchemaRef = schema!("server", "LastEventId", {
+    "type": "integer", "minimum": 0,
+    "description": "The last event that arrived, from a client that cannot send the header Last-Event-ID."
+});
+
 /// As [`LOG_QUERY`], for events, which come one after the other.
-const EVENTS: &[Parameter] = LOG_QUERY.split_at(5).0;
+const EVENTS: &[Parameter] = &[
+    ("after", SEQ),
+    ("kind", ENTRY_KINDS),
+    ("session", SessionId::SCHEMA),
+    ("member", MemberId::SCHEMA),
+    ("subject", SubjectId::SCHEMA),
+    ("lastEventId", LAST_EVENT_ID),
+];
 
 /// The log, and accepting a store that went back.
 pub(super) fn routes() -> Vec<Route> {
@@ -147,11 +160,13 @@ pub(crate) async fn entries(request: RequestContext) -> Reply {
     Ok(request.linked(wire::log::page(&page), "after", next))
 }
 
-/// A stream of the entries after `Last-Event-ID`, or `after`, that the filters select.
+/// A stream of the entries after `Last-Event-ID`, which some clients send as `lastEventId`, or `after`, that the filters select.
 pub(crate) async fn events(request: RequestContext) -> Reply {
     let LogQuery { after, filter, .. } = request.log_query()?;
-    let last = request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let after = last.and_then(number).map_or(after, Seq);
+    let header = request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let last = header.and_then(number);
+    let last = last.or_else(|| number(&request.query().remove("lastEventId")?));
+    let after = last.map_or(after, Seq);
     let position = request.tenant().log_position().await?;
     let followers = &request.site.followers;
     let place = followers.place().ok_or(RequestError::Busy)?;

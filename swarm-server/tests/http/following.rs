@@ -178,8 +178,15 @@ fn events_are_streamed_and_resumed() {
     assert_eq!((seq, name.as_str(), &take), (5, "take.filed", &takes.next().2));
     let log = client.get("/api/swarm/log?after=4").expect(200).json();
     assert_eq!(take, log["entries"][0]);
-    let mut resumed = Events::open(&fixture, "after=1", "Last-Event-ID: 4\r\n");
-    assert_eq!(resumed.next().0, 5);
+    // Where the header cannot be sent, libraries send a parameter.
+    for (query, header) in [
+        ("after=1", "Last-Event-ID: 4\r\n"),
+        ("after=1&lastEventId=4", ""),
+        ("lastEventId=1", "Last-Event-ID: 4\r\n"),
+    ] {
+        assert_eq!(Events::open(&fixture, query, header).next().0, 5, "{query} {header}");
+    }
+    assert_eq!(Events::open(&fixture, "after=4&lastEventId=", "").next().0, 5);
     let filters = "session=1&subject=aurora";
     let mut filtered = Events::open(&fixture, filters, "");
     assert_eq!((filtered.next().0, filtered.next().0), (4, 5));

@@ -252,6 +252,7 @@ fn stream_of_events_is_described_as_a_stream() {
     let header = parameters.iter().find(|parameter| parameter["in"] == "header").unwrap();
     assert_eq!(header["name"], "Last-Event-ID");
     assert!(header["schema"]["default"].is_null(), "{header}");
+    assert!(parameters.iter().any(|parameter| parameter["name"] == "lastEventId"), "{events}");
 }
 
 #[test]

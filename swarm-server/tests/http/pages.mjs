@@ -51,12 +51,15 @@ async function crawl() {
   return { pages, reached: [...found.keys()] };
 }
 
-/** One page in one window: the texts of its charts can be read. */
-async function lookAtCharts(page, path, at) {
+/** One page in one window: the texts of its charts can be read, and each part of a write-up has a direction of its own. */
+async function lookAtTexts(page, path, at) {
   await look(page, path, at);
   const small = await page.evaluate(() => [...document.querySelectorAll('svg.chart text')]
     .filter((text) => text.getClientRects().length && parseFloat(getComputedStyle(text).fontSize) < 13).length);
   if (small) complain(path, `${small} texts of a chart under 13 px at ${at}`);
+  const mixed = await page.evaluate(() => [...document.querySelectorAll('.prose :is(p, code)')].filter((part) => (
+    getComputedStyle(part).unicodeBidi !== (part.matches('code') ? 'isolate' : 'plaintext'))).length);
+  if (mixed) complain(path, `${mixed} parts of a write-up in the direction of others at ${at}`);
 }
 
 /** One page in forced colours: the legend keeps its colours, there and in print. */
@@ -98,7 +101,7 @@ async function inWindow(width, colorScheme, javaScriptEnabled, visit) {
   await page.context().close();
 }
 for (const colorScheme of ['light', 'dark']) {
-  for (const width of WIDTHS) await inWindow(width, colorScheme, false, lookAtCharts);
+  for (const width of WIDTHS) await inWindow(width, colorScheme, false, lookAtTexts);
   for (const width of EVERYTHING ? [390, 1200] : [390]) await inWindow(width, colorScheme, true, examine);
 }
 await inWindow(390, 'light', true, lookLarge);

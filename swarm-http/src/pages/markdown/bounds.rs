@@ -28,6 +28,15 @@ pub(super) fn bounded(text: &str) -> String {
     bounded
 }
 
+/// The length of all list markers, quote markers and spaces at the start of a line.
+pub(super) fn marks(line: &str) -> usize {
+    let mut rest = line;
+    while let Some((_, after)) = mark(rest).and_then(|length| rest.split_at_checked(length)) {
+        rest = after;
+    }
+    line.len() - rest.len()
+}
+
 /// The length of the list marker, quote marker or space at the start of the text, if there is one.
 fn mark(text: &str) -> Option<usize> {
     let ends =

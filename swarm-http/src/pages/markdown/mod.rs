@@ -2,6 +2,7 @@
 //! text, images as their descriptions, and the output is sanitized once more.
 
 mod bounds;
+mod definitions;
 
 use std::sync::OnceLock;
 
@@ -11,6 +12,7 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Ta
 pub(crate) use pulldown_cmark::HeadingLevel;
 
 use self::bounds::{Depth, MAX_PIECE, bounded, split_long_text};
+use self::definitions::{NO_DEFINITION, with_used_definitions};
 use super::markup::{Markup, clipped, escape, width};
 
 /// The allowed elements.
@@ -51,18 +53,23 @@ const MAX_CELLS: usize = 5_000;
 const BASE_ELEMENTS: usize = 200;
 const BYTES_PER_ELEMENT: usize = 8;
 
-/// Renders the text; its headings start one level below `top`.
+/// How links are marked: members wrote them, not the operator.
+const REL: &str = "nofollow noopener ugc";
+
+/// What is formatted.
+const FORM: Options = Options::ENABLE_STRIKETHROUGH.union(Options::ENABLE_TABLES);
+
+/// Renders the text; its headings start one level below `top`. A text of which nothing would be read, such as `#`, is shown as typed.
 pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
     // A byte order mark is no part of the first line, and the sanitizer drops U+0000, which would join what it divides.
     let text = &*text.strip_prefix('\u{feff}').unwrap_or(text).replace('\0', "\u{fffd}");
-    let bounded = bounded(text);
-    let read = |options| safe_events(&bounded, options, top);
-    let form = Options::ENABLE_STRIKETHROUGH;
-    let events = read(form | Options::ENABLE_TABLES).or_else(|| read(form));
-    let events = events.unwrap_or_else(|| as_typed(text));
+    let source = with_used_definitions(&bounded(text), FORM);
+    let read = |options| safe_events(&source, options, top);
+    let events = read(FORM).or_else(|| read(FORM.difference(Options::ENABLE_TABLES)));
+    let events = events.filter(|events| has_words(events)).unwrap_or_else(|| as_typed(text));
     let mut out = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut out, split_long_text(events).into_iter());
-    let clean = sanitizer().clean(&out).to_string();
+    let clean = without_dead_links(&sanitizer().clean(&out).to_string());
     // All text is escaped by now, so only real tables match.
     let boxed = clean.replace("<table>", BEFORE_TABLE).replace("</table>", "</table></div>");
     Markup(boxed)
@@ -75,9 +82,25 @@ fn as_typed(text: &str) -> Vec<Event<'_>> {
     vec![Event::Start(block), Event::Text(text.into()), end]
 }
 
+/// Whether a reader finds anything in these events.
+fn has_words(events: &[Event<'_>]) -> bool {
+    events.iter().any(|event| match event {
+        Event::Text(text) | Event::Code(text) => !text.trim().is_empty(),
+        _ => false,
+    })
+}
+
+/// Leaves the words of links whose address the sanitizer dropped. All text is escaped by now, and no link stands in another.
+fn without_dead_links(clean: &str) -> String {
+    let dead = format!("<a rel=\"{REL}\">");
+    let mut parts = clean.split(dead.as_str());
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |before, part| before + &part.replacen("</a>", "", 1))
+}
+
 /// The scrolling container of a table, focusable so that the keyboard can scroll it.
 const BEFORE_TABLE: &str =
-    "<div class=\"table\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>";
+    "<div class=\"table\" dir=\"auto\" role=\"group\" aria-label=\"Table\" tabindex=\"0\"><table>";
 
 /// Renders the beginning of a text, at most `limit` characters, cut at the end of a word; and whether
 /// it was cut. A text that takes far more HTML than letters, such as a table of empty cells, has no formatting there.
@@ -124,8 +147,7 @@ pub(crate) fn first_words(text: &str, room: usize) -> String {
 fn words(text: &str, room: usize) -> String {
     let mut line = String::new();
     let mut is_code = false;
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    for event in Parser::new_ext(&bounded(text), options) {
+    for event in Parser::new_ext(&with_used_definitions(&bounded(text), FORM), FORM) {
         match event {
             Event::Start(Tag::CodeBlock(_)) => is_code = true,
             Event::End(TagEnd::CodeBlock) => is_code = false,
@@ -157,7 +179,7 @@ fn words(text: &str, room: usize) -> String {
     }
     let end = line.trim_end_matches(is_separator).len();
     line.truncate(end);
-    line
+    line.replace(NO_DEFINITION, "")
 }
 
 /// Ends the last part of a line with this mark, in place of a weaker one.
@@ -188,7 +210,11 @@ fn sanitizer() -> &'static Builder<'static> {
             .set_tag_attribute_value("th", "scope", "col")
             .url_schemes(["http", "https"].into())
             .url_relative(ammonia::UrlRelative::Deny)
-            .link_rel(Some("nofollow noopener ugc"));
+            .link_rel(Some(REL));
+        // What stands beside several paragraphs goes the way of their words. Paragraphs do by the style sheet.
+        for tag in ["ul", "ol", "blockquote"] {
+            builder.set_tag_attribute_value(tag, "dir", "auto");
+        }
         builder
     })
 }
@@ -268,11 +294,7 @@ fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, Li
     if super::links::web(&dest_url).is_none() {
         return;
     }
-    let has_words = events.get(from..).unwrap_or_default().iter().any(|event| match event {
-        Event::Text(text) | Event::Code(text) => !text.trim().is_empty(),
-        _ => false,
-    });
-    if !has_words {
+    if !has_words(events.get(from..).unwrap_or_default()) {
         events.truncate(from);
         events.push(Event::Text(dest_url.clone()));
     }
@@ -332,6 +354,7 @@ mod tests {
         let link = "<p><a href=\"https://a.example/\" rel=\"nofollow noopener ugc\">b</a></p>";
         assert_eq!(html("[b](https://a.example/ \"title\")"), link);
         assert_eq!(html("~~a~~"), "<p><del>a</del></p>");
+        assert_eq!(html("- a"), "<ul dir=\"auto\">\n<li>a</li>\n</ul>");
         assert!(html("|a|b|\n|-|:-:|\n|1|2|").contains("<th scope=\"col\">b</th>"));
         assert!(html("|a||\n|-|-|\n|1|2|").contains("<th scope=\"col\">–</th>"));
     }
@@ -356,6 +379,59 @@ mod tests {
     }
 
     #[test]
+    fn link_without_a_valid_address_is_its_words() {
+        for address in ["<https://a b/>", "https://a.example:99999/", "https://"] {
+            let text = format!("[b]({address}) [c](https://c.example/)");
+            let link = format!("<a href=\"https://c.example/\" rel=\"{REL}\">c</a>");
+            assert_eq!(html(&text), format!("<p>b {link}</p>"), "{address}");
+        }
+    }
+
+    #[test]
+    fn definitions_that_no_link_uses_are_words() {
+        let prices = "[BTC]: 45000\n[ETH]: 2500";
+        assert_eq!(html(prices), format!("<p>{prices}</p>"));
+        assert_eq!(first_words(prices, 80), "[BTC]: 45000 [ETH]: 2500");
+        assert_eq!(html("[BTC] rises.\n\n[BTC]: 45000").matches("[BTC]").count(), 2);
+        let note = "Summary:\n\n[note]: https://x.example\n\nend";
+        assert_eq!(html(note), "<p>Summary:</p>\n<p>[note]: https://x.example</p>\n<p>end</p>");
+        assert_eq!(first_words(note, 80), "Summary: [note]: https://x.example end");
+        let quoted = html("> - [a]: b \"c\"\n> - d");
+        assert!(quoted.contains("<li>[a]: b \"c\"</li>"), "{quoted}");
+        // Code has nothing that is not typed.
+        for code in ["```\n[a]: b\n```", "    [a]: b"] {
+            assert_eq!(html(code).trim_end_matches("</code></pre>").trim(), "<pre><code>[a]: b");
+        }
+    }
+
+    #[test]
+    fn definitions_that_links_use_are_not_shown() {
+        let link = |to: &str, words: &str| {
+            format!("<a href=\"https://{to}.example/\" rel=\"{REL}\">{words}</a>")
+        };
+        let [source, other] = ["a", "b"].map(|name| format!("[{name}]: https://{name}.example/\n"));
+        let shown = format!("<p>See {} and {}.</p>", link("a", "it"), link("b", "B"));
+        let text = "See [it][a] and [B].";
+        assert_eq!(html(&format!("{text}\n\n{source}{other}")), shown);
+        // Those between them are words.
+        let text = html(&format!("{text}\n\n{source}[c]: d\n{other}"));
+        assert_eq!(text, format!("{shown}\n<p>[c]: d</p>"));
+        // Of two with one name the parser takes the first.
+        let text = html(&format!("[a]\n\n{source}[a]: 7"));
+        assert_eq!(text, format!("<p>{0}</p>\n<p>{0}: 7</p>", link("a", "a")));
+    }
+
+    #[test]
+    fn text_without_words_is_shown_as_typed() {
+        for text in ["#", "---", "[]()", "![](x)", ">", "- ", &"`".repeat(1_000)] {
+            let shown = html(text);
+            let words = shown.strip_prefix("<pre><code>").unwrap();
+            let words = words.strip_suffix("</code></pre>").unwrap();
+            assert_eq!(words, text.replace('>', "&gt;"), "{shown}");
+        }
+    }
+
+    #[test]
     fn headings_skip_no_level() {
         let text = html("#### a\n# b\n###### c\n###### d\n## e");
         assert_eq!(
@@ -367,9 +443,9 @@ mod tests {
     #[test]
     fn nesting_is_limited() {
         let marks = [
-            ("- ", "<ul>"),
-            ("1. ", "<ol>"),
-            ("> ", "<blockquote>"),
+            ("- ", "<ul "),
+            ("1. ", "<ol "),
+            ("> ", "<blockquote "),
             ("*a **", "<em>"),
             ("~~a *b ", "<em>"),
         ];
@@ -381,8 +457,8 @@ mod tests {
         for mixed in ["> - 1. ", "- > ", "> > - "] {
             let nested = html(&(mixed.repeat(20) + "**deep**"));
             let count = |tag| nested.matches(tag).count();
-            assert_eq!(count("<li>"), count("<ul>") + count("<ol>"), "{nested}");
-            assert_eq!(count("<li>") + count("<blockquote>"), MAX_DEPTH, "{nested}");
+            assert_eq!(count("<li>"), count("<ul ") + count("<ol "), "{nested}");
+            assert_eq!(count("<li>") + count("<blockquote "), MAX_DEPTH, "{nested}");
             assert!(nested.contains("<strong>deep</strong>"), "{nested}");
         }
     }
@@ -432,7 +508,7 @@ mod tests {
         let row = |columns: usize| format!("{}|\n", "|-".repeat(columns));
         let widest = row(MAX_COLUMNS).repeat(2);
         assert_eq!(html(&widest).matches("<th ").count(), MAX_COLUMNS);
-        assert!(html(&widest).starts_with("<div class=\"table\""));
+        assert!(html(&widest).starts_with("<div class=\"table\" dir=\"auto\""));
         let wide = html(&row(MAX_COLUMNS + 1).repeat(2));
         assert!(!wide.contains("<t") && wide.contains("|-|-|"), "{wide}");
         let rows = MAX_CELLS / MAX_COLUMNS;
