@@ -61,6 +61,9 @@ const FORM: Options = Options::ENABLE_STRIKETHROUGH.union(Options::ENABLE_TABLES
 
 /// Renders the text; its headings start one level below `top`. A text of which nothing would be read, such as `#`, is shown as typed.
 pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
+    if text.trim().is_empty() {
+        return Markup(String::new());
+    }
     // A byte order mark is no part of the first line, and the sanitizer drops U+0000, which would join what it divides.
     let text = &*text.strip_prefix('\u{feff}').unwrap_or(text).replace('\0', "\u{fffd}");
     let source = with_used_definitions(&bounded(text), FORM);
@@ -423,6 +426,7 @@ mod tests {
 
     #[test]
     fn text_without_words_is_shown_as_typed() {
+        assert_eq!(html(" \n"), "");
         for text in ["#", "---", "[]()", "![](x)", ">", "- ", &"`".repeat(1_000)] {
             let shown = html(text);
             let words = shown.strip_prefix("<pre><code>").unwrap();
