@@ -1,7 +1,6 @@
 //! Lenient decoding of signatures and keys, and the mistakes in their encoding.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -11,7 +10,7 @@ use ed25519_dalek::{Signature, SigningKey};
 
 use super::code::Code;
 use crate::domain::PublicKey;
-use crate::domain::json::{self, Json, is_unprintable};
+use crate::domain::json::{Json, Object, is_unprintable};
 
 /// A decoded value, and the mistakes in its encoding.
 #[derive(Clone, Debug)]
@@ -27,119 +26,250 @@ impl Decoded<PublicKey> {
     }
 }
 
-const LENIENT: GeneralPurposeConfig =
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+/// The mistakes that all readings of a text have: without a proof, any of them may be the right one.
+pub(super) fn shared<'a, T: 'a>(mut readings: impl Iterator<Item = &'a Decoded<T>>) -> Vec<Code> {
+    let mut shared = readings.next().map_or_else(Vec::new, |first| first.codes.clone());
+    for other in readings {
+        shared.retain(|code| other.codes.contains(code));
+    }
+    shared
+}
 
-/// Decodes a signature from any encoding of its 64 bytes, which the message may follow.
-pub(super) fn signature(text: &str) -> Option<Decoded<Signature>> {
-    let read = restored(text, 64);
+/// The signatures that `text` may encode, the likeliest first. The message may follow the 64 bytes.
+pub(super) fn signatures(text: &str) -> Vec<Decoded<Signature>> {
+    let mut readings = readings(text);
     // What is in another encoding may be readable as a few bytes more, and no message behind a signature is so short.
-    if read.as_ref().is_none_or(|(_, _, bytes)| bytes.len() > 64)
-        && let Some(signature) = in_other_encoding(text)
-    {
-        let codes = vec![Code::SignatureEncoding];
-        return Some(Decoded { codes, value: Signature::from_bytes(&signature) });
+    if readings.iter().any(|reading| reading.bytes.len() == 64) {
+        readings.retain(|reading| reading.bytes.len() == 64);
     }
-    let mut codes = Vec::new();
-    let (dense, form, bytes) = read?;
-    if dense != text {
-        codes.push(Code::SignatureWhitespace);
-    }
-    let written: &[Code] = match form {
-        Form::Standard => &[],
-        Form::Hex => &[Code::SignatureHex],
-        Form::UrlSafe if dense.len().is_multiple_of(4) => &[Code::SignatureBase64url],
-        Form::UrlSafe => &[Code::SignatureBase64url, Code::SignatureUnpadded],
-        Form::Unpadded => &[Code::SignatureUnpadded],
-    };
-    codes.extend(written);
-    // Base64 of a text that encodes the signature.
-    let inner = std::str::from_utf8(&bytes).ok().and_then(|text| restored(text, 64));
-    let bytes = match inner {
-        Some((_, Form::Hex, inner)) => {
-            codes.push(Code::SignatureHex);
-            inner
-        }
-        Some((_, _, inner)) if inner.len() == 64 => {
-            codes.push(Code::SignatureEncoding);
-            inner
-        }
-        _ => bytes,
-    };
-    let (signature, rest) = bytes.split_first_chunk::<64>()?;
-    if !rest.is_empty() {
-        codes.push(Code::SignatureAttached);
-    }
-    Some(Decoded { codes, value: Signature::from_bytes(signature) })
+    readings.iter().filter_map(Reading::signature).collect()
 }
 
-/// Reads 64 bytes in a list of numbers, in base58, or behind the letter of multibase.
-fn in_other_encoding(text: &str) -> Option<[u8; 64]> {
-    let text = dense(text);
-    let list = format!("[{}]", text.trim_matches(['[', ']']));
-    if let Ok(Json::List(items)) = Json::read(list.as_bytes()) {
-        return numbers(&items)?.try_into().ok();
-    }
-    let multibase = || {
-        let (_, bytes) = bytes(text.strip_prefix(['m', 'M', 'u', 'U', 'f', 'F'])?)?;
-        <[u8; 64]>::try_from(bytes).ok()
-    };
-    base58(&text).or_else(|| base58(text.strip_prefix('z')?)).or_else(multibase)
+/// The public keys that `text` may encode, the likeliest first, and those that it may be the private key of after them.
+pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
+    let contents = text.map_or_else(Vec::new, contents);
+    let mut keys: Vec<_> = contents.into_iter().flat_map(keys_in).collect();
+    keys.sort_by_key(Decoded::is_private);
+    keys
 }
 
-/// The text without what was put around it or into it, how it encodes bytes, and these; `None` if it encodes fewer than `least`.
-fn restored(text: &str, least: usize) -> Option<(String, Form, Vec<u8>)> {
+/// What is wrong with a text that encodes no public key.
+pub(super) fn key_fault(text: &str) -> &'static str {
+    let contents = contents(text);
+    if contents.iter().any(|content| public_in(&content.value).is_some()) {
+        "publicKey: its 32 bytes are no valid point of Ed25519, or a weak one (of small order): no signature can be \
+         verified with it"
+    } else if contents.iter().any(|content| seed_in(&content.value).is_some()) {
+        "publicKey: has the form of a private key, which must never be sent: send base64 of the 32 raw bytes of the \
+         public key, and of another pair if this key is in use"
+    } else {
+        "publicKey: must be base64 of the 32 raw bytes of a strong Ed25519 key"
+    }
+}
+
+/// How a text encodes bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Standard,
+    Unpadded,
+    UrlSafe,
+    UrlSafeUnpadded,
+    Hex,
+    Other,
+}
+
+/// Bytes that a text may encode.
+#[derive(Debug)]
+struct Reading {
+    form: Form,
+    /// Whether the text contains nothing else.
+    is_bare: bool,
+    bytes: Vec<u8>,
+}
+
+impl Reading {
+    fn signature(&self) -> Option<Decoded<Signature>> {
+        let (signature, rest) = self.bytes.split_first_chunk::<64>()?;
+        let form: &[Code] = match self.form {
+            Form::Standard => &[],
+            Form::Unpadded => &[Code::SignatureUnpadded],
+            Form::UrlSafe => &[Code::SignatureBase64url],
+            Form::UrlSafeUnpadded => &[Code::SignatureBase64url, Code::SignatureUnpadded],
+            Form::Hex => &[Code::SignatureHex],
+            Form::Other => &[Code::SignatureEncoding],
+        };
+        let mut codes = form.to_vec();
+        if !self.is_bare && self.form != Form::Other {
+            codes.insert(0, Code::SignatureWhitespace);
+        }
+        if !rest.is_empty() {
+            codes.push(Code::SignatureAttached);
+        }
+        Some(Decoded { codes, value: Signature::from_bytes(signature) })
+    }
+
+    fn key(self) -> Decoded<Vec<u8>> {
+        let codes = match self.form {
+            Form::Standard if self.is_bare => Vec::new(),
+            Form::Hex => vec![Code::KeyHex],
+            Form::Other => vec![Code::KeyEncoding],
+            _ => vec![Code::KeyBase64url],
+        };
+        Decoded { codes, value: self.bytes }
+    }
+}
+
+/// The bytes that a text may encode, the likeliest first: also those in a text that it encodes.
+fn readings(text: &str) -> Vec<Reading> {
+    let outer = direct_readings(text);
+    let texts = outer.iter().filter_map(|reading| std::str::from_utf8(&reading.bytes).ok());
+    let inner = texts.flat_map(direct_readings).map(|inner| Reading {
+        form: if inner.form == Form::Hex { Form::Hex } else { Form::Other },
+        is_bare: true,
+        bytes: inner.bytes,
+    });
+    let mut readings: Vec<_> = inner.collect();
+    readings.extend(outer);
+    readings
+}
+
+/// The bytes that the whole text may encode, or its longest part: as many as a key has, or more.
+fn direct_readings(text: &str) -> Vec<Reading> {
     let unescaped = unescaped(text);
     // Where forms are decoded, a plus is a space.
-    let forms = [dense(&unescaped), dense(&unescaped.replace(' ', "+"))];
-    forms.into_iter().find_map(|dense| {
-        let (form, bytes) = bytes(&dense).filter(|(_, bytes)| bytes.len() >= least)?;
-        Some((dense, form, bytes))
+    let texts = [dense(&unescaped), dense(&unescaped.replace(' ', "+"))];
+    let parts = texts.iter().flat_map(|whole| [&**whole, longest_part(whole)]);
+    let in_parts = parts.flat_map(|part| {
+        decodings(part).map(move |(form, bytes)| Reading { form, is_bare: part == text, bytes })
+    });
+    let listed =
+        numbers(&unescaped).map(|bytes| Reading { form: Form::Other, is_bare: true, bytes });
+    let mut readings: Vec<Reading> = Vec::new();
+    for reading in listed.into_iter().chain(in_parts) {
+        let is_new = readings.iter().all(|known| known.bytes != reading.bytes);
+        if is_new && reading.bytes.len() >= 32 {
+            readings.push(reading);
+        }
+    }
+    readings
+}
+
+/// The text without the escapes that URLs, HTML and JSON have for what is no letter in base64.
+fn unescaped(text: &str) -> String {
+    let escapes = ['+', '/', '='].into_iter().flat_map(|letter| {
+        let code = u32::from(letter);
+        [
+            format!("%{code:X}"),
+            format!("%{code:x}"),
+            format!("&#{code};"),
+            format!("&#x{code:X};"),
+            format!("\\u{code:04X}"),
+            format!("\\u{code:04x}"),
+            format!("\\{letter}"),
+        ]
+        .map(|escape| (escape, letter))
+    });
+    escapes.fold(text.to_owned(), |text, (escape, letter)| {
+        text.replace(&escape, letter.encode_utf8(&mut [0; 4]))
     })
 }
 
-/// The text without the escapes of URLs, and without the `b` before a text of bytes in Python.
-fn unescaped(text: &str) -> String {
-    let bytes = text.trim().strip_prefix('b').filter(|rest| rest.starts_with(['"', '\'']));
-    let escapes =
-        [("%2B", "+"), ("%2b", "+"), ("%2F", "/"), ("%2f", "/"), ("%3D", "="), ("%3d", "=")];
-    let text = bytes.unwrap_or(text).to_owned();
-    escapes.iter().fold(text, |text, (escape, letter)| text.replace(escape, letter))
-}
-
-/// The text without white space, and without what files, shells and pages leave around it: quotes, a byte order mark and
-/// other characters that are not shown.
+/// The text without white space, a byte order mark and other characters that are not shown.
 fn dense(text: &str) -> String {
     let is_part = |character: &char| {
-        !character.is_whitespace()
-            && !character.is_control()
-            && !is_unprintable(*character)
-            && !matches!(character, '"' | '\'')
+        !character.is_whitespace() && !character.is_control() && !is_unprintable(*character)
     };
     text.chars().filter(is_part).collect()
 }
 
-/// The public keys that `text` may encode, the likeliest first.
-pub(super) fn keys(text: Option<&str>) -> Vec<Decoded<PublicKey>> {
-    let Some(text) = text else { return Vec::new() };
-    let text = &*unwrapped(text);
-    if let Some(seed) = seed(text) {
-        return of_bytes(&[PKCS8, &seed].concat(), &[], &[]);
-    }
-    if let Some(inside) = armoured(text) {
-        let inner = STANDARD.decode(inside).unwrap_or_default();
-        return of_bytes(&inner, &[Code::KeyPem], &[]);
-    }
-    if let Some(key) = of_jwk(text) {
-        return of_bytes(&[SPKI, key.as_slice()].concat(), &[Code::KeyBase64url], &[]);
-    }
-    let Some((dense, form, bytes)) = restored(text, 32) else { return Vec::new() };
-    let written: &[Code] = match form {
-        Form::Standard if dense == text => &[],
-        Form::Hex => &[Code::KeyHex],
-        Form::Standard | Form::UrlSafe | Form::Unpadded => &[Code::KeyBase64url],
+/// The longest part without characters that no encoding has: what stands behind the prefix of a protocol, or between quotes.
+fn longest_part(text: &str) -> &str {
+    let is_between = |character: char| {
+        !character.is_ascii_alphanumeric() && !matches!(character, '+' | '/' | '-' | '_' | '=')
     };
-    of_bytes(&bytes, written, &[Code::KeyDer])
+    text.split(is_between).max_by_key(|part| part.len()).unwrap_or_default()
+}
+
+/// The bytes that a text may encode. Encodings with fewer digits come first: a text in one with more rarely has only those.
+fn decodings(text: &str) -> impl Iterator<Item = (Form, Vec<u8>)> {
+    let other = |bytes: Vec<u8>| (Form::Other, bytes);
+    let all = [
+        hexadecimal(text).map(|bytes| (Form::Hex, bytes)),
+        base58(text).map(other),
+        base64(text),
+        multibase(text).map(other),
+    ];
+    all.into_iter().flatten()
+}
+
+/// Digits in pairs, which colons or hyphens may separate.
+fn hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("0x").unwrap_or(text).replace([':', '-'], "");
+    let value = |digit: char| digit.to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let values: Option<Vec<u8>> = digits.chars().map(value).collect();
+    let values = values.filter(|values| values.len().is_multiple_of(2))?;
+    let pairs = values.chunks_exact(2);
+    Some(pairs.map(|pair| pair.iter().fold(0, |byte, value| 16 * byte + value)).collect())
+}
+
+fn base64(text: &str) -> Option<(Form, Vec<u8>)> {
+    const LENIENT: GeneralPurposeConfig =
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    const OF_FILES: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+    const OF_URLS: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
+    let (form, bytes) = match (text.contains(['-', '_']), text.len().is_multiple_of(4)) {
+        (false, true) => (Form::Standard, OF_FILES.decode(text)),
+        (false, false) => (Form::Unpadded, OF_FILES.decode(text)),
+        (true, true) => (Form::UrlSafe, OF_URLS.decode(text)),
+        (true, false) => (Form::UrlSafeUnpadded, OF_URLS.decode(text)),
+    };
+    Some((form, bytes.ok()?))
+}
+
+/// The base58 of Bitcoin.
+fn base58(text: &str) -> Option<Vec<u8>> {
+    const DIGITS: &str = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+    /// Decoding takes the square of the length; 64 bytes are 88 digits.
+    const MAX_LENGTH: usize = 100;
+    let text = Some(text).filter(|text| text.len() <= MAX_LENGTH)?;
+    // The last byte first.
+    let mut bytes: Vec<u8> = Vec::new();
+    for digit in text.chars() {
+        let mut carry = DIGITS.find(digit)?;
+        for byte in &mut bytes {
+            carry += 58 * usize::from(*byte);
+            *byte = u8::try_from(carry % 256).ok()?;
+            carry /= 256;
+        }
+        if carry > 0 {
+            bytes.push(u8::try_from(carry).ok()?);
+        }
+    }
+    bytes.extend(text.chars().take_while(|digit| *digit == '1').map(|_| 0));
+    bytes.reverse();
+    Some(bytes)
+}
+
+/// Base58, base64 or hexadecimal behind its letter.
+fn multibase(text: &str) -> Option<Vec<u8>> {
+    if let Some(digits) = text.strip_prefix('z') {
+        return base58(digits);
+    }
+    let digits = text.strip_prefix(['m', 'M', 'u', 'U', 'f', 'F'])?;
+    hexadecimal(digits).or_else(|| base64(digits).map(|(_, bytes)| bytes))
+}
+
+/// A list of bytes as programs print it: signed ones too, and as an object that has the list or a member for each byte.
+fn numbers(text: &str) -> Option<Vec<u8>> {
+    let byte = |item: &str| {
+        let signed = || item.parse::<i8>().ok().map(i8::cast_unsigned);
+        item.parse::<u8>().ok().or_else(signed)
+    };
+    let list = text.rsplit(['[', '{', '(']).next()?;
+    let members = list.split(|character: char| character == ',' || character.is_whitespace());
+    let values = members.filter_map(|member| member.rsplit(':').next());
+    let items = values.map(|value| value.trim_matches([']', '}', ')', '"', '\'']));
+    items.filter(|item| !item.is_empty()).map(byte).collect()
 }
 
 /// The DER prefix of an Ed25519 public key (RFC 8410), before its 32 bytes.
@@ -148,162 +278,79 @@ const SPKI: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
 /// What precedes the 32 bytes of a public key in a line of OpenSSH.
 const OPENSSH: &[u8] = b"\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20";
 
-/// The DER prefix of an Ed25519 private key, before its seed.
-const PKCS8: &[u8] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+/// What precedes the 32 bytes of a public key and of a seed in a Multikey, as in `did:key`.
+const MULTICODEC: &[u8] = b"\xed\x01";
+const MULTICODEC_PRIVATE: &[u8] = b"\x80\x26";
 
-fn of_bytes(bytes: &[u8], written: &[Code], wrapped: &[Code]) -> Vec<Decoded<PublicKey>> {
-    let public = |raw: &[u8], codes: &[&[Code]]| {
-        let key = raw.try_into().ok().and_then(PublicKey::from_bytes)?;
-        Some(Decoded { codes: codes.concat(), value: key })
-    };
-    let private = |seed: &[u8]| {
-        let pair = SigningKey::from_bytes(seed.try_into().ok()?);
-        public(pair.verifying_key().as_bytes(), &[written, &[Code::KeyIsPrivate]])
-    };
-    let found = match bytes.len() {
-        32 => [public(bytes, &[written]), private(bytes)],
-        // A seed, followed by its public key.
-        64 => [private(&bytes[..32]), None],
-        _ => [
-            [SPKI, OPENSSH]
-                .iter()
-                .find_map(|prefix| bytes.strip_prefix(*prefix))
-                .and_then(|raw| public(raw, &[written, wrapped])),
-            bytes.strip_prefix(PKCS8).and_then(private),
-        ],
-    };
-    found.into_iter().flatten().collect()
+/// What precedes the seed in the DER of an Ed25519 private key of either version, behind its length and the version.
+/// Attributes and the public key may follow the seed.
+const PKCS8: &[u8] = b"\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+
+/// The bytes of the public key in these, which may be wrapped.
+fn public_in(bytes: &[u8]) -> Option<&[u8; 32]> {
+    let prefixes: [&[u8]; 4] = [&[], SPKI, OPENSSH, MULTICODEC];
+    prefixes.into_iter().find_map(|prefix| bytes.strip_prefix(prefix)?.try_into().ok())
 }
 
-/// The base64 of a line of OpenSSH, and the PEM file in a text of base64; other texts as they are.
+/// The seed of the private key in these bytes.
+fn seed_in(bytes: &[u8]) -> Option<[u8; 32]> {
+    match bytes.len() {
+        32 => bytes.try_into().ok(),
+        // A seed, followed by its public key.
+        64 => Some(SigningKey::from_keypair_bytes(bytes.try_into().ok()?).ok()?.to_bytes()),
+        _ => {
+            let mut parts = bytes.windows(PKCS8.len() + 32);
+            let seed = bytes.strip_prefix(MULTICODEC_PRIVATE);
+            let seed = seed.and_then(|seed| seed.try_into().ok());
+            seed.or_else(|| parts.find_map(|part| part.strip_prefix(PKCS8)?.try_into().ok()))
+        }
+    }
+}
+
+/// The public keys that these bytes may be, or be the private key of.
+fn keys_in(content: Decoded<Vec<u8>>) -> impl Iterator<Item = Decoded<PublicKey>> {
+    let Decoded { codes, value: bytes } = content;
+    let public = public_in(&bytes).and_then(PublicKey::from_bytes).map(|value| {
+        let mut codes = codes.clone();
+        // PEM is DER in any case.
+        if bytes.len() > 32 && !codes.contains(&Code::KeyPem) {
+            codes.push(Code::KeyDer);
+        }
+        Decoded { codes, value }
+    });
+    let private = seed_in(&bytes).map(|seed| {
+        // Other programs keep private keys as lists and in base58, so that this is no mistake in writing them.
+        let mut codes = codes;
+        codes.retain(|code| *code != Code::KeyEncoding);
+        codes.push(Code::KeyIsPrivate);
+        Decoded { codes, value: PublicKey::of_pair(SigningKey::from_bytes(&seed).verifying_key()) }
+    });
+    public.into_iter().chain(private)
+}
+
+/// The bytes that a text of a key may encode, with what wraps the key in them, the likeliest first.
+fn contents(text: &str) -> Vec<Decoded<Vec<u8>>> {
+    let text = &*unwrapped(text);
+    if let Some(inside) = armoured(text) {
+        return vec![of_pem(&inside)];
+    }
+    match jwk(text) {
+        Some(jwk) => of_jwk(jwk).into_iter().collect(),
+        None => readings(text).into_iter().map(Reading::key).collect(),
+    }
+}
+
+/// The base64 of a line of OpenSSH, and the PEM file or the JWK in a text of base64; other texts as they are.
 fn unwrapped(text: &str) -> Cow<'_, str> {
     if let Some(rest) = text.trim_start().strip_prefix("ssh-ed25519 ") {
         return rest.split_whitespace().next().unwrap_or_default().into();
     }
-    let file = STANDARD.decode(dense(text)).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    match file.filter(|file| armoured(file).is_some()) {
+    let readings = direct_readings(text).into_iter();
+    let mut files = readings.filter_map(|reading| String::from_utf8(reading.bytes).ok());
+    match files.find(|file| armoured(file).is_some() || jwk(file).is_some()) {
         Some(file) => file.into(),
         None => text.into(),
     }
-}
-
-/// The bytes of the public key in a JWK; `None` for one of another curve.
-fn of_jwk(text: &str) -> Option<Vec<u8>> {
-    let Json::Object(mut jwk) = Json::read(text.trim().as_bytes()).ok()? else { return None };
-    let x = jwk.text("crv").is_ok_and(|curve| curve == "Ed25519").then(|| jwk.text("x"))?.ok()?;
-    let raw = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT).decode(x).ok()?;
-    Some(raw).filter(|raw| raw.len() == 32)
-}
-
-/// The seed in a private key as other programs keep it: as OpenSSH, as a JWK, or with its public key behind it as a list of
-/// numbers (Solana) or in base58 (Solana, NEAR).
-fn seed(text: &str) -> Option<[u8; 32]> {
-    if let Some(inside) = armoured(text) {
-        let bytes = STANDARD.decode(inside).ok()?;
-        let content = bytes.strip_prefix(b"openssh-key-v1\0")?;
-        let pair = content.windows(68).find_map(|it| it.strip_prefix(&64_u32.to_be_bytes()))?;
-        return seed_of_pair(pair);
-    }
-    let text = text.trim();
-    match Json::read(text.as_bytes()) {
-        Ok(Json::Object(mut jwk)) => {
-            let secret = jwk.text("d").ok()?;
-            let engine = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
-            engine.decode(secret).ok()?.try_into().ok()
-        }
-        Ok(Json::List(items)) => seed_of_pair(&numbers(&items)?),
-        _ => {
-            let dense = dense(text);
-            seed_of_pair(&base58(dense.strip_prefix("ed25519:").unwrap_or(&dense))?)
-        }
-    }
-}
-
-/// The bytes in a list of numbers.
-fn numbers(items: &[Json]) -> Option<Vec<u8>> {
-    let byte = |item: &Json| match item {
-        Json::Number(number) => json::write(number).parse().ok(),
-        _ => None,
-    };
-    items.iter().map(byte).collect()
-}
-
-/// The seed before its public key; `None` for other bytes.
-fn seed_of_pair(pair: &[u8]) -> Option<[u8; 32]> {
-    let pair = SigningKey::from_keypair_bytes(pair.try_into().ok()?).ok()?;
-    Some(pair.to_bytes())
-}
-
-/// Reads 64 bytes in the base58 of Bitcoin.
-fn base58(text: &str) -> Option<[u8; 64]> {
-    const DIGITS: &str = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-    const LENGTHS: RangeInclusive<usize> = 64..=88;
-    let mut number = [0; 64];
-    let text = Some(text).filter(|text| LENGTHS.contains(&text.len()))?;
-    for digit in text.chars() {
-        let mut carry = DIGITS.find(digit)?;
-        for byte in number.iter_mut().rev() {
-            carry += 58 * usize::from(*byte);
-            *byte = u8::try_from(carry % 256).ok()?;
-            carry /= 256;
-        }
-        // More than 64 bytes.
-        (carry == 0).then_some(())?;
-    }
-    Some(number)
-}
-
-/// What is wrong with a text that encodes no public key.
-pub(super) fn key_fault(text: &str) -> &'static str {
-    let text = &*unwrapped(text);
-    let is_private = seed(text).is_some();
-    let dense = dense(text);
-    let bytes = match armoured(text) {
-        Some(inside) => STANDARD.decode(inside).unwrap_or_default(),
-        None => bytes(&dense).map(|(_, bytes)| bytes).unwrap_or_default(),
-    };
-    if bytes.len() == 32 || bytes.starts_with(SPKI) || bytes.starts_with(OPENSSH) {
-        "publicKey: its 32 bytes are no valid point of Ed25519, or a weak one (of small order): no signature can be \
-         verified with it"
-    } else if is_private || bytes.starts_with(PKCS8) || seed_of_pair(&bytes).is_some() {
-        "publicKey: has the form of a private key, which must never be sent: send base64 of the 32 raw bytes of the \
-         public key, and of another pair if this key is in use"
-    } else {
-        "publicKey: must be base64 of the 32 raw bytes of a strong Ed25519 key"
-    }
-}
-
-enum Form {
-    Standard,
-    Hex,
-    UrlSafe,
-    Unpadded,
-}
-
-fn bytes(text: &str) -> Option<(Form, Vec<u8>)> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    let is_whole = digits.len() >= 64 && digits.len().is_multiple_of(2);
-    if is_whole && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return Some((Form::Hex, hexadecimal(digits)));
-    }
-    if let Ok(bytes) = STANDARD.decode(text) {
-        return Some((Form::Standard, bytes));
-    }
-    if text.contains(['-', '_']) {
-        let bytes = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT).decode(text).ok()?;
-        return Some((Form::UrlSafe, bytes));
-    }
-    let bytes = GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(text).ok()?;
-    Some((Form::Unpadded, bytes))
-}
-
-fn hexadecimal(digits: &str) -> Vec<u8> {
-    let nibble = |digit: char| digit.to_digit(16).and_then(|value| u8::try_from(value).ok());
-    let digits: Vec<u8> = digits.chars().filter_map(nibble).collect();
-    digits
-        .chunks_exact(2)
-        .map(|pair| pair.iter().fold(0, |byte, digit| 16 * byte + digit))
-        .collect()
 }
 
 /// The base64 between the header and the footer of a PEM file.
@@ -313,4 +360,47 @@ fn armoured(text: &str) -> Option<String> {
     let (inside, _) = rest.split_once("-----END ")?;
     // Line breaks may have been sent as a backslash and an `n`.
     Some(inside.replace("\\n", "").split_whitespace().collect())
+}
+
+fn of_pem(inside: &str) -> Decoded<Vec<u8>> {
+    let bytes = STANDARD.decode(inside).unwrap_or_default();
+    match bytes.strip_prefix(b"openssh-key-v1\0").and_then(seed_of_openssh) {
+        Some(seed) => of_seed(seed),
+        None => Decoded { codes: vec![Code::KeyPem], value: bytes },
+    }
+}
+
+fn seed_of_openssh(content: &[u8]) -> Option<[u8; 32]> {
+    let length = 64_u32.to_be_bytes();
+    seed_in(content.windows(68).find_map(|part| part.strip_prefix(&length))?)
+}
+
+/// A private key that has no other form.
+fn of_seed(seed: [u8; 32]) -> Decoded<Vec<u8>> {
+    Decoded { codes: Vec::new(), value: [PKCS8, &seed].concat() }
+}
+
+/// A JWK, also as the only one of a set.
+fn jwk(text: &str) -> Option<Object> {
+    let mut object = Json::read(text.trim().as_bytes()).ok()?.into_object();
+    if let Some(Json::List(keys)) = object.take("keys") {
+        let [key] = <[Json; 1]>::try_from(keys).ok()?;
+        object = key.into_object();
+    }
+    (object.has("x") || object.has("d")).then_some(object)
+}
+
+/// The seed in a JWK, else its public key; `None` for one of another curve.
+fn of_jwk(mut jwk: Object) -> Option<Decoded<Vec<u8>>> {
+    let mut bytes = |name: &'static str| -> Option<[u8; 32]> {
+        let (_, bytes) = base64(&jwk.text(name).ok()?)?;
+        bytes.try_into().ok()
+    };
+    if let Some(seed) = bytes("d") {
+        return Some(of_seed(seed));
+    }
+    let public = bytes("x")?;
+    let curve = jwk.text_if_any("crv").ok()?;
+    let is_ours = curve.is_none_or(|curve| curve.eq_ignore_ascii_case("Ed25519"));
+    is_ours.then(|| Decoded { codes: vec![Code::KeyBase64url], value: public.to_vec() })
 }

@@ -113,7 +113,8 @@ fn keys(
 }
 
 /// The key that explains the signature, and all mistakes. Mistakes in the encoding of signature and
-/// key are reported in any case, whatever was signed.
+/// key are reported whatever was signed: those of the readings that verify, and without a proof
+/// those that all readings have.
 ///
 /// Any 32 bytes are the seed of a key pair. So a sent key is reported as a private key only if the
 /// signature proves it. Without that proof, bytes that are no public key are an invalid field.
@@ -121,27 +122,32 @@ fn mistakes<'a>(
     body: &SignedBody,
     keys: &'a [Decoded<PublicKey>],
 ) -> (Option<&'a Decoded<PublicKey>>, Vec<SigningMistake>) {
-    let signature = encodings::signature(body.signature());
-    let mut codes = signature.as_ref().map_or_else(Vec::new, |found| found.codes.clone());
-    let found = signature.and_then(|found| Verifications::new(found.value).find(body, keys));
-    if found.is_none() {
-        // Whether the first 64 bytes are the signature, only a verification shows.
-        codes.retain(|code| *code != Code::SignatureAttached);
+    let signatures = encodings::signatures(body.signature());
+    let with_keys = |signature| keys.iter().map(move |key| (signature, key));
+    let pairs: Vec<_> = signatures.iter().flat_map(with_keys).collect();
+    let found = Verifications::default().find(body, &pairs);
+    let proven = found.and_then(|(at, signed)| Some((pairs.get(at)?, signed)));
+    if let Some(((signature, key), signed)) = proven {
+        let codes = signature.codes.iter().chain(&key.codes).copied().chain(signed);
+        return (Some(*key), codes.map(SigningMistake::of).collect());
     }
-    let (key, reading) = match found {
-        Some((at, reading)) => (keys.get(at), reading),
-        None => (keys.first().filter(|key| !key.is_private()), vec![Code::Unknown]),
-    };
-    let Some(key) = key else {
-        let mut findings: Vec<_> = codes.into_iter().map(SigningMistake::of).collect();
-        findings.push(SigningMistake {
+    let mut codes = encodings::shared(signatures.iter());
+    // Whether the first 64 bytes are a signature, only a verification shows.
+    if codes.contains(&Code::SignatureAttached) {
+        codes.clear();
+    }
+    let mut public = keys.iter().filter(|key| !key.is_private());
+    codes.extend(encodings::shared(public.clone()));
+    let mut findings: Vec<_> = codes.into_iter().map(SigningMistake::of).collect();
+    let key = public.next();
+    findings.push(match key {
+        Some(_) => SigningMistake::of(Code::Unknown),
+        None => SigningMistake {
             code: Code::InvalidField,
             message: encodings::key_fault(body.public_key().unwrap_or_default()).into(),
-        });
-        return (None, findings);
-    };
-    codes.extend(key.codes.iter().copied().chain(reading));
-    (Some(key), codes.into_iter().map(SigningMistake::of).collect())
+        },
+    });
+    (key, findings)
 }
 
 impl SigningMistake {
@@ -155,48 +161,44 @@ impl SigningMistake {
     }
 }
 
+/// A reading of the signature, and one of the key.
+type Pair<'a> = (&'a Decoded<Signature>, &'a Decoded<PublicKey>);
+
 /// The verifications of one diagnosis: at most [`MAX_VERIFICATIONS`], without repetitions.
+#[derive(Default)]
 struct Verifications {
-    signature: Signature,
-    /// The digest of each text, and the index of the key.
+    /// The digest of each text, and the index of the pair.
     made: HashSet<(usize, [u8; 32])>,
     /// The number of bytes of all texts, repeated ones too.
     written: usize,
 }
 
 impl Verifications {
-    fn new(signature: Signature) -> Self {
-        Self { signature, made: HashSet::new(), written: 0 }
-    }
-
-    /// The index of the first key with which the signature holds, and the mistakes in the signed
-    /// text. Tries the canonical text and the likely candidates with each key, then every other
-    /// candidate with the first key.
+    /// The index of the first pair that holds, and the mistakes in the signed text. Tries the
+    /// canonical text and the likely candidates with each pair, then every other candidate with the
+    /// first one.
     ///
     /// An application contains its key. If that was encoded wrongly, the signed text may contain it
     /// as sent or corrected, so both are tried.
-    fn find(
-        &mut self,
-        body: &SignedBody,
-        keys: &[Decoded<PublicKey>],
-    ) -> Option<(usize, Vec<Code>)> {
-        for (at, Decoded { value: key, .. }) in keys.iter().enumerate() {
-            for text in [body.canonical(Some(key)), body.canonical(None)] {
-                if self.holds(at, key, text.as_bytes()) {
+    fn find(&mut self, body: &SignedBody, pairs: &[Pair<'_>]) -> Option<(usize, Vec<Code>)> {
+        for (at, pair) in pairs.iter().enumerate() {
+            let (_, key) = pair;
+            for text in [body.canonical(Some(&key.value)), body.canonical(None)] {
+                if self.holds(at, *pair, text.as_bytes()) {
                     return Some((at, Vec::new()));
                 }
             }
         }
-        let (sent, first) = (body.sent(), keys.get(..1)?);
-        let likely = candidates::likely(sent).map(|candidate| (candidate, keys));
+        let (sent, first) = (body.sent(), pairs.get(..1)?);
+        let likely = candidates::likely(sent).map(|candidate| (candidate, pairs));
         let others = candidates::others(sent).map(|candidate| (candidate, first));
-        for (candidate, keys) in likely.chain(others) {
+        for (candidate, pairs) in likely.chain(others) {
             if self.is_exhausted() {
                 return None;
             }
             let Some(message) = candidate.message(sent) else { continue };
-            let mut keys = keys.iter().enumerate();
-            if let Some((at, _)) = keys.find(|(at, key)| self.holds(*at, &key.value, &message)) {
+            let mut pairs = pairs.iter().enumerate();
+            if let Some((at, _)) = pairs.find(|(at, pair)| self.holds(*at, **pair, &message)) {
                 return Some((at, candidate.codes(sent)));
             }
         }
@@ -207,13 +209,13 @@ impl Verifications {
         self.made.len() >= MAX_VERIFICATIONS || self.written >= MAX_WRITTEN
     }
 
-    fn holds(&mut self, at: usize, key: &PublicKey, message: &[u8]) -> bool {
+    fn holds(&mut self, at: usize, (signature, key): Pair<'_>, message: &[u8]) -> bool {
         if self.is_exhausted() {
             return false;
         }
         self.written += message.len();
         let is_new = self.made.insert((at, Sha256::digest(message).into()));
-        is_new && key.verifying_key().verify_strict(message, &self.signature).is_ok()
+        is_new && key.value.verifying_key().verify_strict(message, &signature.value).is_ok()
     }
 }
 
@@ -223,36 +225,41 @@ mod tests {
 
     use super::*;
 
-    fn signed_by(key: &SigningKey, message: &[u8]) -> (Verifications, PublicKey) {
+    fn signed_by(key: &SigningKey, message: &[u8]) -> (Decoded<Signature>, Decoded<PublicKey>) {
         let public = PublicKey::from_bytes(key.verifying_key().as_bytes()).unwrap();
-        (Verifications::new(key.sign(message)), public)
+        let signature = Decoded { codes: Vec::new(), value: key.sign(message) };
+        (signature, Decoded { codes: Vec::new(), value: public })
     }
 
     #[test]
     fn same_verification_is_not_repeated() {
-        let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
-        assert!(verifications.holds(0, &key, b"text"));
-        assert!(!verifications.holds(0, &key, b"text"));
-        assert!(verifications.holds(1, &key, b"text"), "by another key");
+        let (signature, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
+        let mut verifications = Verifications::default();
+        assert!(verifications.holds(0, (&signature, &key), b"text"));
+        assert!(!verifications.holds(0, (&signature, &key), b"text"));
+        assert!(verifications.holds(1, (&signature, &key), b"text"), "as another pair");
     }
 
     #[test]
     fn number_of_verifications_is_bounded() {
+        let (signature, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
         for (others, is_verified) in [(MAX_VERIFICATIONS - 1, true), (MAX_VERIFICATIONS, false)] {
-            let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
+            let mut verifications = Verifications::default();
             for other in 0..others {
-                assert!(!verifications.holds(0, &key, other.to_string().as_bytes()));
+                let text = other.to_string();
+                assert!(!verifications.holds(0, (&signature, &key), text.as_bytes()));
             }
-            assert_eq!(verifications.holds(0, &key, b"text"), is_verified);
+            assert_eq!(verifications.holds(0, (&signature, &key), b"text"), is_verified);
         }
     }
 
     #[test]
     fn number_of_bytes_is_bounded() {
+        let (signature, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
         for (others, is_verified) in [(MAX_WRITTEN - 1, true), (MAX_WRITTEN, false)] {
-            let (mut verifications, key) = signed_by(&SigningKey::from_bytes(&[7; 32]), b"text");
-            assert!(!verifications.holds(0, &key, &vec![0; others]));
-            assert_eq!(verifications.holds(0, &key, b"text"), is_verified);
+            let mut verifications = Verifications::default();
+            assert!(!verifications.holds(0, (&signature, &key), &vec![0; others]));
+            assert_eq!(verifications.holds(0, (&signature, &key), b"text"), is_verified);
         }
     }
 }

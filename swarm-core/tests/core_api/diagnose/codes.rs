@@ -14,7 +14,7 @@ use swarm_core::proof::diagnose::{Code, SignedBody};
 use swarm_core::proof::{diagnose, hex};
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::diagnose::{Case, Fields, application, claim, object, take, writers};
+use crate::diagnose::{Case, Fields, application, claim, object, take, take_with, writers};
 
 /// The codes of the diagnosis for this request.
 pub(crate) fn codes(body: &Fields, registered: Option<&SigningKey>) -> Vec<Code> {
@@ -591,4 +591,191 @@ fn signature_in_base64_of_hexadecimal_is_named() {
         Ok(())
     });
     ran.unwrap();
+}
+
+/// What other protocols and programs write around or in place of the base64.
+#[test]
+fn signatures_of_other_programs_are_named() {
+    type Form = fn(&[u8]) -> String;
+    let forms: [(&[Code], Form); 19] = [
+        (&[Code::SignatureHex], |raw| separated(raw, ":")),
+        // BitConverter.ToString of .NET.
+        (&[Code::SignatureHex], |raw| separated(raw, "-").to_uppercase()),
+        (&[Code::SignatureWhitespace, Code::SignatureHex], |raw| separated(raw, " ")),
+        (&[Code::SignatureWhitespace], |raw| format!("ed25519:{}", STANDARD.encode(raw))),
+        (&[Code::SignatureWhitespace], |raw| format!(":{}:", STANDARD.encode(raw))),
+        (&[Code::SignatureWhitespace], |raw| format!("v1,{}", STANDARD.encode(raw))),
+        (&[Code::SignatureWhitespace], |raw| format!("`{}`", STANDARD.encode(raw))),
+        (&[Code::SignatureWhitespace], |raw| format!("\u{201c}{}\u{201d}", STANDARD.encode(raw))),
+        (&[Code::SignatureWhitespace], |raw| STANDARD.encode(raw) + ","),
+        (&[Code::SignatureWhitespace], |raw| STANDARD.encode(raw) + "\\n"),
+        (&[Code::SignatureWhitespace], |raw| {
+            let text = STANDARD.encode(raw).replace('+', "&#43;");
+            text.replace('/', "&#x2F;").replace('=', "&#61;")
+        }),
+        (&[Code::SignatureWhitespace], |raw| {
+            let text = STANDARD.encode(raw).replace('+', "\\u002B");
+            text.replace('/', "\\/").replace('=', "\\u003d")
+        }),
+        (&[Code::SignatureEncoding], |raw| format!("ed25519:{}", base58(raw))),
+        (&[Code::SignatureEncoding], members),
+        (&[Code::SignatureEncoding], |raw| members(raw).replace(',', ",\n  ").replace(':', ": ")),
+        (&[Code::SignatureEncoding], buffer),
+        (&[Code::SignatureEncoding], |raw| STANDARD.encode(json::write(raw))),
+        // Java, whose bytes are signed.
+        (&[Code::SignatureEncoding], |raw| {
+            json::write(&raw.iter().map(|byte| byte.cast_signed()).collect::<Vec<_>>())
+        }),
+        // Go.
+        (&[Code::SignatureEncoding], |raw| json::write(raw).replace(',', " ")),
+    ];
+    for (codes, form) in forms {
+        names(codes, any_kind(), |case| {
+            let raw = case.key.sign(case.canonical().as_bytes()).to_bytes();
+            Some((case.signed(&form(&raw)), case.key))
+        });
+    }
+}
+
+/// An encoding is reported without a proof only where the text has no other.
+#[test]
+fn encoding_of_a_signature_that_proves_nothing_is_named_if_it_is_the_only_one() {
+    names(&[Code::SignatureHex, Code::Unknown], any_kind(), |case| {
+        let raw = case.key.sign(b"another text").to_bytes();
+        Some((case.signed(&separated(&raw, "-")), case.key))
+    });
+    // More than 64 bytes may be anything.
+    names(&[Code::Unknown], any_kind(), |case| {
+        let raw = case.key.sign(b"another text").to_bytes();
+        Some((case.signed(&hex(&[&raw[..], b"and more"].concat())), case.key))
+    });
+}
+
+#[test]
+fn keys_of_other_programs_are_named() {
+    fn public(key: &SigningKey) -> [u8; 32] {
+        key.verifying_key().to_bytes()
+    }
+    fn multikey(prefix: [u8; 2], raw: &[u8]) -> String {
+        format!("z{}", base58(&[&prefix[..], raw].concat()))
+    }
+    fn jwk(key: &SigningKey) -> String {
+        format!(r#"{{"kty":"OKP","x":"{}"}}"#, URL_SAFE_NO_PAD.encode(public(key)))
+    }
+    fn pem(inside: &[u8]) -> String {
+        let inside = STANDARD.encode(inside);
+        format!("-----BEGIN PRIVATE KEY-----\n{inside}\n-----END PRIVATE KEY-----\n")
+    }
+    /// PKCS #8 of version 2, with its public key.
+    fn second_version(key: &SigningKey, attributes: &[u8], before_public: &[u8]) -> Vec<u8> {
+        const START: &[u8] = b"\x02\x01\x01\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+        let inside = [START, key.as_bytes(), attributes, before_public, &public(key)].concat();
+        [&[0x30, u8::try_from(inside.len()).unwrap()][..], &inside[..]].concat()
+    }
+    /// The attributes of the example of RFC 8410, 10.3.
+    const ATTRIBUTES: &[u8] =
+        b"\xa0\x1f\x30\x1d\x06\x0a\x2a\x86\x48\x86\xf7\x0d\x01\x09\x09\x14\x31\x0f\x0c\x0dCurdle Chairs";
+    type Form = fn(&SigningKey) -> String;
+    let forms: [(&[Code], Form); 24] = [
+        (&[Code::KeyEncoding, Code::KeyDer], |key| {
+            format!("did:key:{}", multikey([0xed, 1], &public(key)))
+        }),
+        (&[Code::KeyEncoding, Code::KeyDer], |key| multikey([0xed, 1], &public(key))),
+        (&[Code::KeyEncoding], |key| base58(&public(key))),
+        (&[Code::KeyEncoding], |key| format!("ed25519:{}", base58(&public(key)))),
+        (&[Code::KeyBase64url], |key| format!("ed25519:{}", STANDARD.encode(public(key)))),
+        (&[Code::KeyEncoding], |key| STANDARD.encode(STANDARD.encode(public(key)))),
+        (&[Code::KeyEncoding], |key| json::write(&public(key)[..])),
+        (&[Code::KeyEncoding], |key| members(&public(key))),
+        (&[Code::KeyEncoding], |key| buffer(&public(key))),
+        (&[Code::KeyHex], |key| separated(&public(key), ":")),
+        (&[Code::KeyBase64url], jwk),
+        (&[Code::KeyBase64url], |key| format!(r#"{{"keys":[{}]}}"#, jwk(key))),
+        (&[Code::KeyBase64url], |key| STANDARD.encode(jwk(key))),
+        (&[Code::KeyPem, Code::KeyIsPrivate], |key| pem(&second_version(key, b"", b"\x81\x21\0"))),
+        // As `ring` writes it.
+        (&[Code::KeyPem, Code::KeyIsPrivate], |key| {
+            pem(&second_version(key, b"", b"\xa1\x23\x03\x21\0"))
+        }),
+        (&[Code::KeyPem, Code::KeyIsPrivate], |key| {
+            pem(&second_version(key, ATTRIBUTES, b"\x81\x21\0"))
+        }),
+        (&[Code::KeyIsPrivate], |key| {
+            STANDARD.encode(second_version(key, b"", b"\xa1\x23\x03\x21\0"))
+        }),
+        (&[Code::KeyIsPrivate], |key| {
+            STANDARD.encode(second_version(key, ATTRIBUTES, b"\x81\x21\0"))
+        }),
+        (&[Code::KeyIsPrivate], |key| json::write(&key.as_bytes()[..])),
+        (&[Code::KeyIsPrivate], |key| members(key.as_bytes())),
+        (&[Code::KeyIsPrivate], |key| buffer(key.as_bytes())),
+        (&[Code::KeyIsPrivate], |key| base58(key.as_bytes())),
+        (&[Code::KeyIsPrivate], |key| multikey([0x80, 0x26], key.as_bytes())),
+        (&[Code::KeyHex, Code::KeyIsPrivate], |key| hex(key.as_bytes())),
+    ];
+    for (expected, form) in forms {
+        for signed_as_sent in [true, false] {
+            let mut runner = runner(30);
+            runner
+                .run(&application(), |mut case| {
+                    let good = case.canonical();
+                    *case.field("publicKey") = json::write(&form(&case.key));
+                    let message = if signed_as_sent { case.canonical() } else { good };
+                    let body = case.signing(message);
+                    prop_assert_eq!(codes(&body, None), expected, "{}", object(&body));
+                    Ok(())
+                })
+                .unwrap();
+        }
+    }
+    let other = SigningKey::from_bytes(&[3; 32]);
+    for text in [
+        STANDARD.encode(second_version(&other, ATTRIBUTES, b"\x81\x21\0")),
+        pem(&second_version(&other, b"", b"\xa1\x23\x03\x21\0")),
+        multikey([0x80, 0x26], other.as_bytes()),
+    ] {
+        names_fault_of_key(&text, "the form of a private key", runner(3));
+    }
+}
+
+/// 43 digits of base58 may be base64 without its padding as well.
+#[test]
+fn key_in_base58_that_may_be_base64_is_named_by_what_verifies() {
+    let all =
+        (0..10_000_u32).map(|at| SigningKey::from_bytes(&Sha256::digest(at.to_be_bytes()).into()));
+    let read_as_base64 = |key: &SigningKey| {
+        let raw = STANDARD_NO_PAD.decode(base58(key.verifying_key().as_bytes())).ok()?;
+        let raw: [u8; 32] = raw.try_into().ok()?;
+        Some(PublicKey::from_bytes(&raw).is_some())
+    };
+    let keys: Vec<_> = all.filter_map(|key| Some((read_as_base64(&key)?, key))).take(12).collect();
+    let points: HashSet<_> = keys.iter().map(|(is_point, _)| *is_point).collect();
+    assert_eq!((keys.len(), points.len()), (12, 2));
+    for (is_point, key) in keys {
+        let mut case = take_with("body", "", "0.7");
+        let sent = ("publicKey", json::write(&base58(key.verifying_key().as_bytes())));
+        let unproven = [&case.signing("another text")[..], &[sent.clone()]].concat();
+        case.key = key;
+        let proven = [&case.signing(case.canonical())[..], &[sent]].concat();
+        assert_eq!(codes(&proven, None), [Code::KeyEncoding]);
+        let found = codes(&unproven, None);
+        assert_eq!(found.contains(&Code::KeyEncoding), !is_point, "{found:?}");
+        assert!(found.ends_with(&[Code::Unknown]) && !found.contains(&Code::KeyBase64url));
+    }
+}
+
+/// Hexadecimal with this between the bytes.
+fn separated(raw: &[u8], separator: &str) -> String {
+    raw.iter().map(|byte| hex(&[*byte])).collect::<Vec<_>>().join(separator)
+}
+
+/// What `JSON.stringify` makes of a `Uint8Array`.
+fn members(raw: &[u8]) -> String {
+    let members = raw.iter().enumerate().map(|(at, byte)| format!("\"{at}\":{byte}"));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
+
+/// What `JSON.stringify` makes of a `Buffer`.
+fn buffer(raw: &[u8]) -> String {
+    format!(r#"{{"type":"Buffer","data":{}}}"#, json::write(raw))
 }
