@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::render::{self, Fields, Value};
-use crate::domain::json::{Json, Object};
+use crate::domain::json::{self, Json, Object};
 use crate::domain::{
     Application, Described, Form, FormSchema, Invalid, MemberId, PublicKey, Signed, TakeDraft,
     TokenClaim,
@@ -228,7 +228,7 @@ fn read_payload(fields: &Object) -> Result<Payload, Invalid> {
 }
 
 /// Texts that may have been signed by mistake: the canonical texts of the other kinds that these
-/// fields also form, single fields, and a part of one.
+/// fields also form, single fields, and the challenge in other forms.
 fn others(fields: &Object, kind: PayloadKind) -> Vec<String> {
     let take = TakeDraft::read(&mut fields.clone()).map(|payload| canonical(&payload));
     let claim = Signed::<TokenClaim>::read(&mut fields.clone());
@@ -244,9 +244,11 @@ fn others(fields: &Object, kind: PayloadKind) -> Vec<String> {
     let of_kinds = of_kinds.filter_map(|(_, text)| text.ok());
     let alone = ["challenge", "nonce", "body", "publicKey"].into_iter();
     let text = |field| fields.clone().text_if_any(field).ok().flatten();
-    // The random part, without the name of the service.
     let challenge = text("challenge");
+    // The random part, without the name of the service.
     let random = challenge.as_deref().and_then(|challenge| challenge.rsplit_once(' '));
     let random = random.map(|(_, random)| random.to_owned());
-    of_kinds.chain(alone.filter_map(text)).chain(random).collect()
+    // As `jq .challenge` prints it.
+    let string = challenge.as_ref().map(json::write);
+    of_kinds.chain(alone.filter_map(text)).chain(random).chain(string).collect()
 }

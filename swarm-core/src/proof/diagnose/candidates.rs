@@ -7,11 +7,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256, Sha512};
 
-use super::body::Sent;
+use super::body::{PayloadKind, Sent};
 use super::code::Code;
 use super::differences::differences;
-use super::render::{Escapes, Exponent, Layout, Numbers, Style, Which, quoted, write};
-use super::shapes::{Extent, Form, Order, Shape};
+use super::render::{
+    Escapes, Exponent, Layout, Names, Notation, Numbers, Style, Which, quoted, write,
+};
+use super::shapes::{Extent, Form, Fraction, Order, Shape};
 use crate::proof::hex;
 
 /// A way of producing the signed bytes.
@@ -50,6 +52,10 @@ enum Encoding {
     Utf8Twice,
     /// A JSON string.
     Quoted(Escapes),
+    /// A JSON string on a line, as `jq .canonical` prints it.
+    QuotedLine,
+    /// The answer of the service that has the text in it, and what follows that.
+    Answer(&'static str),
     Base64,
     Hex,
     Sha256,
@@ -98,6 +104,8 @@ impl Style {
             (layout, Self { layout: Layout::COMPACT, ..self }),
             (Code::Escapes, Self { escapes: Escapes::LEAST, ..self }),
             (Code::NumberText, Self { numbers: Numbers::EcmaScript, ..self }),
+            (Code::FieldNames, Self { names: Names::AsSent, ..self }),
+            (Code::NotJson, Self { notation: Notation::Json, ..self }),
         ]
         .into_iter()
     }
@@ -117,7 +125,8 @@ impl Finish {
     }
 
     fn codes(self) -> impl Iterator<Item = Code> {
-        let end = (!self.end.is_empty()).then_some(Code::TrailingNewline);
+        let ends = [self.end, self.encoding.end()];
+        let end = ends.iter().any(|end| !end.is_empty()).then_some(Code::TrailingNewline);
         end.into_iter().chain(self.encoding.code())
     }
 }
@@ -141,6 +150,11 @@ impl Encoding {
                 .into_bytes(),
             Self::Utf8Twice => text.bytes().map(char::from).collect::<String>().into_bytes(),
             Self::Quoted(escapes) => quoted(&text, escapes).into_bytes(),
+            Self::QuotedLine => (quoted(&text, Escapes::LEAST) + "\n").into_bytes(),
+            Self::Answer(end) => {
+                let text = quoted(&text, Escapes::LEAST);
+                format!("{{\"canonical\":{text}}}{end}").into_bytes()
+            }
             Self::Base64 => STANDARD.encode(text).into_bytes(),
             Self::Hex => hex(text.as_bytes()).into_bytes(),
             Self::Sha256 => Sha256::digest(text).to_vec(),
@@ -152,9 +166,19 @@ impl Encoding {
         }
     }
 
+    /// What follows the encoded text.
+    fn end(self) -> &'static str {
+        match self {
+            Self::QuotedLine => "\n",
+            Self::Answer(end) => end,
+            _ => "",
+        }
+    }
+
     fn code(self) -> Option<Code> {
         match self {
             Self::Utf8 => None,
+            Self::Answer(_) => Some(Code::OtherPayload),
             Self::Sha256
             | Self::Sha256Hex
             | Self::Sha256HexUpper
@@ -170,6 +194,7 @@ impl Encoding {
             | Self::CodePage(_)
             | Self::Utf8Twice
             | Self::Quoted(_)
+            | Self::QuotedLine
             | Self::Base64
             | Self::Hex => Some(Code::TextEncoding),
         }
@@ -208,19 +233,28 @@ pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
     let of_first = move |settings: &[usize]| {
         of_families(settings).into_iter().filter_map(move |output| Some(first?.of(output)))
     };
-    let encoded = encoded_outputs().filter_map(move |output| Some(first?.of(output)));
+    let encoded = move |outputs: &'static [Encoded]| {
+        encoded_outputs(outputs).filter_map(move |output| Some(first?.of(output)))
+    };
+    let rarer = RARER
+        .iter()
+        .filter_map(move |(order, style)| Some(first?.of((*order, *style, Finish::NOTHING))));
     let (usual, others) = DEFAULTS.split_at(DEFAULTS.len().min(USUAL));
     let defaults = |outputs: &'static [Output]| read(outputs.iter().copied(), rest.clone());
     shapes()
         .chain(styles())
         .chain(finishes())
         .chain((0..MAX_OTHERS).flat_map(|at| ["", "\n"].map(|end| Candidate::Other(at, end))))
+        .chain(times(sent))
         .chain(defaults(usual))
         .chain(numbers_of_programs())
         .chain(of_first(&[0]))
         .chain(added_fields())
         .chain(of_first(&[1]))
-        .chain(encoded)
+        .chain(encoded(ENCODED))
+        .chain(answers())
+        .chain(rarer)
+        .chain(encoded(MORE_ENCODED))
         .chain(of_first(&[2]))
         .chain(defaults(others))
         .chain(shapes_by_default())
@@ -228,14 +262,23 @@ pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
         .chain(read(of_families(&[0, 1, 2, 3]).into_iter(), rest.clone()))
 }
 
-/// The maximum length of [`Sent::others`]: two other kinds, four single fields, and a part of one.
-const MAX_OTHERS: usize = 7;
+/// The maximum length of [`Sent::others`]: two other kinds, four single fields, and a part of one and a string of it.
+const MAX_OTHERS: usize = 8;
 
-const PLAIN: Style =
-    Style { layout: Layout::COMPACT, escapes: Escapes::LEAST, numbers: Numbers::EcmaScript };
+const PLAIN: Style = Style {
+    layout: Layout::COMPACT,
+    escapes: Escapes::LEAST,
+    numbers: Numbers::EcmaScript,
+    names: Names::AsSent,
+    notation: Notation::Json,
+};
 
 /// The default of Python.
 const PYTHON: Style = Style { layout: Layout::SPACED, escapes: Escapes::PYTHON, ..PLAIN };
+
+/// `str` of Python.
+const PYTHON_TEXT: Style =
+    Style { layout: Layout::SPACED, escapes: Escapes::REPR, notation: Notation::Python, ..PLAIN };
 
 /// The canonical style with other escapes.
 const fn with(escapes: Escapes) -> Style {
@@ -326,25 +369,47 @@ const DEFAULTS: &[Output] = &[
         Style { layout: Layout::POWER_SHELL, escapes: Escapes::POWER_SHELL, ..PLAIN },
         Finish::NOTHING,
     ),
+    (Order::Given, PYTHON_TEXT, Finish::NOTHING),
 ];
 
-/// The default output of programs, and what is signed in its place.
-const ENCODED: &[(&[Output], &[Encoding])] = &[
-    (
-        &[
-            // Where fields are missing in the body.
-            (Order::Given, PLAIN, Finish::NOTHING),
-            (Order::Given, PYTHON, Finish::NOTHING),
-            (Order::Given, with(Escapes::HTML), Finish::LINE),
-            (Order::Given, with(Escapes::HTML), Finish::NOTHING),
-            (Order::Sorted, PYTHON, Finish::NOTHING),
-            (Order::Given, with(Escapes::DOT_NET), Finish::NOTHING),
-            (Order::Given, with(Escapes::POWER_SHELL), Finish::NOTHING),
-            (Order::Given, with(Escapes::GSON), Finish::NOTHING),
-            (Order::Given, PLAIN, Finish::LINE),
-        ],
-        &[Encoding::Sha256, Encoding::Sha256Hex, Encoding::Sha512, Encoding::Base64, Encoding::Hex],
-    ),
+/// Default output that is rarer, or further from the canonical text.
+const RARER: &[(Order, Style)] = &[
+    // `str(take).replace("'", '"')`.
+    (Order::Given, Style { notation: Notation::PythonQuoted, ..PYTHON_TEXT }),
+    // System.Text.Json, Newtonsoft, and Go without tags.
+    (Order::Given, Style { names: Names::Pascal, ..with(Escapes::DOT_NET) }),
+    (Order::Given, Style { names: Names::Pascal, ..PLAIN }),
+    (Order::Given, Style { names: Names::Pascal, ..with(Escapes::HTML) }),
+    // Rust, Ruby, Python.
+    (Order::Given, Style { names: Names::Snake, ..PLAIN }),
+    (Order::Given, Style { names: Names::Snake, ..PYTHON }),
+    // C and C++.
+    (Order::Given, laid_out(Layout::C_JSON)),
+    (Order::Given, Style { layout: Layout::JSON_C, ..with(Escapes::SLASH) }),
+    (Order::Sorted, Style { layout: Layout::JSON_CPP, ..with(Escapes::ASCII) }),
+];
+
+/// The output of programs, and what is signed in its place.
+type Encoded = (&'static [Output], &'static [Encoding]);
+
+/// The default output of the most frequent programs.
+const ENCODED: &[Encoded] = &[(
+    &[
+        // Where fields are missing in the body.
+        (Order::Given, PLAIN, Finish::NOTHING),
+        (Order::Given, PYTHON, Finish::NOTHING),
+        (Order::Given, with(Escapes::HTML), Finish::LINE),
+        (Order::Given, with(Escapes::HTML), Finish::NOTHING),
+        (Order::Sorted, PYTHON, Finish::NOTHING),
+        (Order::Given, with(Escapes::DOT_NET), Finish::NOTHING),
+        (Order::Given, with(Escapes::POWER_SHELL), Finish::NOTHING),
+        (Order::Given, with(Escapes::GSON), Finish::NOTHING),
+        (Order::Given, PLAIN, Finish::LINE),
+    ],
+    &[Encoding::Sha256, Encoding::Sha256Hex, Encoding::Sha512, Encoding::Base64, Encoding::Hex],
+)];
+
+const MORE_ENCODED: &[Encoded] = &[
     (
         &[
             (Order::Given, with(Escapes::HTML), Finish::LINE),
@@ -373,8 +438,8 @@ const ENCODED: &[(&[Output], &[Encoding])] = &[
     ),
 ];
 
-fn encoded_outputs() -> impl Iterator<Item = Output> {
-    ENCODED.iter().flat_map(|(outputs, encodings)| {
+fn encoded_outputs(encoded: &'static [Encoded]) -> impl Iterator<Item = Output> {
+    encoded.iter().flat_map(|(outputs, encodings)| {
         outputs.iter().flat_map(|(order, style, finish)| {
             let of = |encoding: &Encoding| Finish { encoding: *encoding, ..*finish };
             encodings.iter().map(move |encoding| (*order, *style, of(encoding)))
@@ -400,6 +465,30 @@ fn numbers_of_programs() -> impl Iterator<Item = Candidate> {
     OUTPUTS.iter().flat_map(|(order, style)| {
         [Extent::Present, Extent::Payload]
             .map(|extent| Candidate::Object(Shape::Fields(extent, *order), *style, Finish::NOTHING))
+    })
+}
+
+/// The answer of the service, signed as a whole.
+fn answers() -> impl Iterator<Item = Candidate> {
+    ["", "\n"]
+        .into_iter()
+        .map(|end| Candidate::Object(Shape::PAYLOAD, PLAIN, Finish::encoded(Encoding::Answer(end))))
+}
+
+/// What programs write that read the time of a token claim and write it again.
+fn times(sent: &Sent) -> impl Iterator<Item = Candidate> {
+    const TIMES: &[Shape] = &[
+        // Python; PHP and others without fractions; .NET, Java and Go.
+        Shape::Time(Fraction::Micros, "+00:00"),
+        Shape::Time(Fraction::Never, "+00:00"),
+        Shape::Time(Fraction::Never, "Z"),
+        Shape::Time(Fraction::Shortest, "+00:00"),
+        Shape::Time(Fraction::Shortest, "Z"),
+        Shape::Time(Fraction::AsGiven, "+00:00"),
+    ];
+    let times = if sent.kind == PayloadKind::TokenClaim { TIMES } else { &[] };
+    times.iter().flat_map(|shape| {
+        [PLAIN, PYTHON].map(|style| Candidate::Object(*shape, style, Finish::NOTHING))
     })
 }
 
@@ -762,6 +851,7 @@ fn finishes() -> impl Iterator<Item = Candidate> {
         Finish { end: "\r\n", encoding: Encoding::CodePage(PAGE_850) },
         Finish::encoded(Encoding::Utf8Twice),
         Finish::encoded(Encoding::Quoted(Escapes::LEAST)),
+        Finish::encoded(Encoding::QuotedLine),
         Finish::encoded(Encoding::Quoted(Escapes::PYTHON)),
         Finish::encoded(Encoding::Base64),
         Finish::encoded(Encoding::Hex),

@@ -34,6 +34,7 @@ codes! {
     Pretty = "pretty", "the text was signed on several lines: sign it on one, without white space";
     Escapes = "escapes", "characters were not escaped as JSON.stringify does: escape only quotes, backslashes and U+0000 to U+001F, with lower-case digits";
     NumberText = "number-text", "a number has another form: write it as JSON.stringify does, 0.7 for 0.70, 1 for 1.0";
+    TimeText = "time-text", "expiresAt has another form in the signed text, as if it was parsed and written again: sign it as it was given";
     MissingBody = "missing-body", "body is missing or null in the signed text: sign it as an empty string when it is absent";
     MissingMemoUrl = "missing-memo-url", "memoUrl is missing or null in the signed text: sign it as an empty string when it is absent";
     MissingLens = "missing-lens", "lens is missing or null in the signed text: sign it as an empty string when it is absent";
@@ -41,10 +42,12 @@ codes! {
     WeightsOrder = "weights-order", "the weights were signed in another order than sent: send and sign them in the same order";
     SignatureIncluded = "signature-included", "the signed text contains a signature: sign it without that key";
     ExtraFields = "extra-fields", "the signed text contains fields that are not part of the payload: omit them";
+    FieldNames = "field-names", "the fields have other names in the signed text, as MemberId or member_id: sign them under those of canonical, as memberId";
     TrailingNewline = "trailing-newline", "a line break or a space after the text was signed: sign only the text (printf, not echo)";
     UnicodeNormalization = "unicode-normalization", "the text was normalized before it was signed: sign exactly the code points that are sent";
     SignedDigest = "signed-digest", "a digest of the text was signed: sign the text itself, because Ed25519 hashes it";
     TextEncoding = "text-encoding", "the text was encoded before it was signed (as UTF-16, Latin-1 or ASCII, with a byte order mark, as a JSON string, in base64 or hexadecimal, or twice): sign its UTF-8 bytes";
+    NotJson = "not-json", "the text was signed as a language prints an object, as str() of Python does, and not as JSON: sign canonical";
     SignatureHex = "signature-hex", "the signature is hexadecimal: send standard base64 of its 64 bytes";
     SignatureBase64url = "signature-base64url", "the signature is in URL-safe base64: send standard base64, with + and /";
     SignatureUnpadded = "signature-unpadded", "the signature lacks its padding: send standard base64, with = at the end";

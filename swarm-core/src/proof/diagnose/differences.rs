@@ -37,6 +37,8 @@ fn find<'a>(fields: &'a Fields, name: &str) -> Option<&'a Value> {
 fn changed(key: &str, value: &Value, signed: Option<&Value>) -> Code {
     match (key, value, signed) {
         (_, Value::List(entries), Some(Value::List(signed))) => rearranged(entries, signed),
+        // Normal forms leave ASCII as it is.
+        ("expiresAt", Value::Text(time), Some(Value::Text(_))) if time.is_ascii() => Code::TimeText,
         (_, Value::Text(_), Some(Value::Text(_))) => Code::UnicodeNormalization,
         ("body", ..) => Code::MissingBody,
         ("memoUrl", ..) => Code::MissingMemoUrl,

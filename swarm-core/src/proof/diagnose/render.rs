@@ -1,5 +1,6 @@
-//! Writes JSON as other programs do: other white space, escapes and number formats.
+//! Writes objects as other programs do: other white space, escapes, number formats and names, and what is not JSON.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
@@ -39,18 +40,61 @@ pub(super) fn fields(object: &Object) -> Fields {
     object.members().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
-/// How a program writes JSON. The default is the canonical style.
+/// How a program writes an object. The default is the canonical style.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Style {
     pub(super) layout: Layout,
     pub(super) escapes: Escapes,
     pub(super) numbers: Numbers,
+    pub(super) names: Names,
+    pub(super) notation: Notation,
+}
+
+/// The names that a program has for the fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Names {
+    #[default]
+    AsSent,
+    /// `MemberId`.
+    Pascal,
+    /// `member_id`.
+    Snake,
+}
+
+impl Names {
+    fn of(self, key: &str) -> Cow<'_, str> {
+        let mut characters = key.chars();
+        match self {
+            Self::AsSent => key.into(),
+            Self::Pascal => {
+                let first = characters.next().map(|it| it.to_ascii_uppercase());
+                first.into_iter().chain(characters).collect()
+            }
+            Self::Snake => characters
+                .flat_map(|it| {
+                    let mark = it.is_ascii_uppercase().then_some('_');
+                    mark.into_iter().chain([it.to_ascii_lowercase()])
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The language in which strings and constants are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Notation {
+    #[default]
+    Json,
+    /// As `repr` and `str` of Python.
+    Python,
+    /// The same, with each apostrophe made a quotation mark.
+    PythonQuoted,
 }
 
 /// The white space that a program writes. The default is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
-    /// Before each entry and each closing bracket; empty on one line.
+    /// Before each entry and each closing bracket; without a line feed on one line.
     line_break: &'static str,
     /// The indentation of one level.
     indent: &'static str,
@@ -68,6 +112,10 @@ enum Nesting {
     Columns,
     /// The entries of a list are on one line, with spaces between them and the brackets.
     InlineLists,
+    /// The same, with spaces only between the entries, whose lines are two indentations further in.
+    DenseLists,
+    /// As [`Self::Levels`], and the opening bracket of a list has a line of its own.
+    OwnLines,
 }
 
 impl Layout {
@@ -89,6 +137,13 @@ impl Layout {
     pub(super) const PERL: Self = Self { colon: " : ", ..Self::lines("   ") };
     pub(super) const JACKSON: Self = Self { nesting: Nesting::InlineLists, ..Self::SWIFT };
     pub(super) const WINDOWS_JACKSON: Self = Self { line_break: "\r\n", ..Self::JACKSON };
+    /// As `cJSON_Print`.
+    pub(super) const C_JSON: Self =
+        Self { colon: ":\t", nesting: Nesting::DenseLists, ..Self::TAB };
+    /// As json-c, on one line.
+    pub(super) const JSON_C: Self = Self { line_break: " ", colon: ": ", ..Self::COMPACT };
+    pub(super) const JSON_CPP: Self =
+        Self { colon: " : ", nesting: Nesting::OwnLines, ..Self::TAB };
 
     /// One entry per line, each level indented by this string.
     const fn lines(indent: &'static str) -> Self {
@@ -97,7 +152,7 @@ impl Layout {
 
     /// Whether there are several lines.
     pub(super) fn is_pretty(self) -> bool {
-        !self.line_break.is_empty()
+        self.line_break.contains('\n')
     }
 }
 
@@ -195,6 +250,28 @@ impl Escapes {
         unicode: &['\u{7f}'..='\u{9f}', '\u{2000}'..='\u{20ff}'],
         slash: Slash::Always,
         ..Self::JACKSON
+    };
+    /// What `repr` of Python does not print.
+    pub(super) const REPR: Self = Self {
+        unicode: &[
+            '\u{7f}'..='\u{a0}',
+            '\u{ad}'..='\u{ad}',
+            '\u{600}'..='\u{605}',
+            '\u{61c}'..='\u{61c}',
+            '\u{6dd}'..='\u{6dd}',
+            '\u{1680}'..='\u{1680}',
+            '\u{180e}'..='\u{180e}',
+            '\u{2000}'..='\u{200f}',
+            '\u{2028}'..='\u{202f}',
+            '\u{205f}'..='\u{206f}',
+            '\u{3000}'..='\u{3000}',
+            '\u{e000}'..='\u{f8ff}',
+            '\u{feff}'..='\u{feff}',
+            '\u{fff9}'..='\u{fffb}',
+            '\u{e0000}'..='\u{e00ff}',
+            '\u{f0000}'..=char::MAX,
+        ],
+        ..Self::LEAST
     };
 
     /// Whether the style escapes a character without need, as `\uXXXX`.
@@ -309,7 +386,8 @@ struct Writer<'a> {
 
 /// What a writer puts between the entries of an object or a list: line breaks with their indentation.
 struct Breaks {
-    before_entry: String,
+    before_first: String,
+    before_next: String,
     before_end: String,
     /// The break before the end of what is around the entries of an entry.
     within: String,
@@ -318,11 +396,15 @@ struct Breaks {
 impl Writer<'_> {
     fn value(&mut self, value: &Value, depth: usize, line: &str) {
         match value {
-            Value::Null => self.text.push_str("null"),
-            Value::Bool(value) => self.text.push_str(if *value { "true" } else { "false" }),
+            Value::Null => self.constant("null", "None"),
+            Value::Bool(true) => self.constant("true", "True"),
+            Value::Bool(false) => self.constant("false", "False"),
             Value::Number(written) => self.number(written, depth),
             Value::Text(text) => self.string(text),
             Value::List(items) => {
+                if self.style.layout.nesting == Nesting::OwnLines {
+                    self.text.push_str(line);
+                }
                 let breaks = self.breaks_of_list(line);
                 self.listed(('[', ']'), items, &breaks, |this, item| {
                     this.value(item, depth + 1, &breaks.within);
@@ -336,7 +418,7 @@ impl Writer<'_> {
     fn object(&mut self, fields: &Fields, depth: usize, line: &str) {
         let breaks = self.breaks(line);
         self.listed(('{', '}'), fields, &breaks, |this, (key, value)| {
-            this.string(key);
+            this.string(&this.style.names.of(key));
             this.text.push_str(this.style.layout.colon);
             this.value(value, depth + 1, &breaks.within);
         });
@@ -351,8 +433,12 @@ impl Writer<'_> {
     ) {
         self.text.push(open);
         for (at, item) in items.iter().enumerate() {
-            self.text.push_str(if at > 0 { self.style.layout.comma } else { "" });
-            self.text.push_str(&breaks.before_entry);
+            if at > 0 {
+                self.text.push_str(self.style.layout.comma);
+                self.text.push_str(&breaks.before_next);
+            } else {
+                self.text.push_str(&breaks.before_first);
+            }
             each(self, item);
         }
         self.text.push_str(if items.is_empty() { "" } else { &breaks.before_end });
@@ -363,18 +449,27 @@ impl Writer<'_> {
         let layout = self.style.layout;
         let before_end = match layout.nesting {
             Nesting::Columns => format!("{}{}", layout.line_break, " ".repeat(self.column())),
-            Nesting::Levels | Nesting::InlineLists => line.to_owned(),
+            Nesting::Levels | Nesting::InlineLists | Nesting::DenseLists | Nesting::OwnLines => {
+                line.to_owned()
+            }
         };
-        let before_entry = format!("{before_end}{}", layout.indent);
-        Breaks { within: before_entry.clone(), before_entry, before_end }
+        let within = format!("{before_end}{}", layout.indent);
+        Breaks { before_first: within.clone(), before_next: within.clone(), before_end, within }
     }
 
     fn breaks_of_list(&self, line: &str) -> Breaks {
-        if self.style.layout.nesting != Nesting::InlineLists {
-            return self.breaks(line);
+        let layout = self.style.layout;
+        let (around, within) = match layout.nesting {
+            Nesting::Levels | Nesting::Columns | Nesting::OwnLines => return self.breaks(line),
+            Nesting::InlineLists => (" ", line.to_owned()),
+            Nesting::DenseLists => ("", format!("{line}{}", layout.indent)),
+        };
+        Breaks {
+            before_first: around.to_owned(),
+            before_next: " ".to_owned(),
+            before_end: around.to_owned(),
+            within,
         }
-        let space = || " ".to_owned();
-        Breaks { before_entry: space(), before_end: space(), within: line.to_owned() }
     }
 
     /// The number of characters on the last line, as far as the fields of a payload reach. Longer keys would make
@@ -413,7 +508,21 @@ impl Writer<'_> {
         }
     }
 
+    fn constant(&mut self, json: &str, python: &str) {
+        self.text.push_str(if self.style.notation == Notation::Json { json } else { python });
+    }
+
     fn string(&mut self, text: &str) {
+        match self.style.notation {
+            Notation::Json => self.json(text),
+            Notation::Python => self.text.push_str(&repr(text, self.style.escapes)),
+            Notation::PythonQuoted => {
+                self.text.push_str(&repr(text, self.style.escapes).replace('\'', "\""));
+            }
+        }
+    }
+
+    fn json(&mut self, text: &str) {
         self.text.push('"');
         let mut before = None;
         for character in text.chars() {
@@ -452,6 +561,29 @@ impl Writer<'_> {
             };
         }
     }
+}
+
+/// Returns a text as `repr` of Python does.
+fn repr(text: &str, escapes: Escapes) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut written = String::from(quote);
+    for character in text.chars() {
+        let code = u32::from(character);
+        // Writing to a string does not fail.
+        let _ = match character {
+            '\t' => write!(written, "\\t"),
+            '\n' => write!(written, "\\n"),
+            '\r' => write!(written, "\\r"),
+            '\\' => write!(written, "\\\\"),
+            _ if character == quote => write!(written, "\\{quote}"),
+            _ if character >= ' ' && !escapes.includes(character) => write!(written, "{character}"),
+            _ if code <= 0xff => write!(written, "\\x{code:02x}"),
+            _ if code <= 0xffff => write!(written, "\\u{code:04x}"),
+            _ => write!(written, "\\U{code:08x}"),
+        };
+    }
+    written.push(quote);
+    written
 }
 
 /// Returns the number with 17 digits, without zeros at the end.

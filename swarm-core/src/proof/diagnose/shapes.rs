@@ -36,6 +36,8 @@ pub(super) enum Shape {
     Extended,
     /// The payload, with each string in this Unicode normal form.
     Normalized(Form),
+    /// The payload, with the time in it in another form.
+    Time(Fraction, &'static str),
     /// One of these, in the order of the names of its fields.
     Sorted(&'static Self),
 }
@@ -59,6 +61,17 @@ pub(super) enum Order {
     Given,
     /// The order of the names of the fields.
     Sorted,
+}
+
+/// The digits of a second that a program writes, before the zone.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fraction {
+    Never,
+    AsGiven,
+    /// Without zeros at the end.
+    Shortest,
+    /// Six digits, or none where all are zero.
+    Micros,
 }
 
 /// A normal form of Unicode.
@@ -108,6 +121,7 @@ impl Shape {
             Self::NullSignature => with(payload, "signature", Value::Null),
             Self::Extended => extended(sent, payload),
             Self::Normalized(form) => normalized(payload, form),
+            Self::Time(fraction, zone) => with_time(payload, fraction, zone),
             Self::Sorted(shape) => sorted(shape.of(sent)),
         }
     }
@@ -164,6 +178,23 @@ fn extended(sent: &Sent, mut payload: Fields) -> Fields {
     let is_extra =
         |key: &str| !sent.keys().contains(&key) && key != "signature" && key != "publicKey";
     payload.extend(sent.fields.iter().filter(|(key, _)| is_extra(key)).cloned());
+    payload
+}
+
+fn with_time(mut payload: Fields, fraction: Fraction, zone: &str) -> Fields {
+    if let Some((_, Value::Text(time))) = payload.iter_mut().find(|(key, _)| key == "expiresAt")
+        && let Some((second, given)) = time.strip_suffix('Z').and_then(|it| it.split_once('.'))
+    {
+        let shortest = given.trim_end_matches('0');
+        let digits = match fraction {
+            Fraction::Never => String::new(),
+            Fraction::AsGiven => given.to_owned(),
+            Fraction::Micros if !shortest.is_empty() => format!("{shortest:0<6}"),
+            Fraction::Shortest | Fraction::Micros => shortest.to_owned(),
+        };
+        let point = if digits.is_empty() { "" } else { "." };
+        *time = format!("{second}{point}{digits}{zone}");
+    }
     payload
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod codes;
+mod dialects;
 mod encoders;
 mod fields;
 mod honesty;
