@@ -754,7 +754,7 @@ fn key_in_base58_that_may_be_base64_is_named_by_what_verifies() {
     for (is_point, key) in keys {
         let mut case = take_with("body", "", "0.7");
         let sent = ("publicKey", json::write(&base58(key.verifying_key().as_bytes())));
-        let unproven = [&case.signing("another text")[..], &[sent.clone()]].concat();
+        let unproven = [&case.signing("another text")[..], std::slice::from_ref(&sent)].concat();
         case.key = key;
         let proven = [&case.signing(case.canonical())[..], &[sent]].concat();
         assert_eq!(codes(&proven, None), [Code::KeyEncoding]);
