@@ -165,7 +165,7 @@ fn invalid_tenant_settings_are_named() {
             "skip: a date or a time must be in quotation marks",
         ),
         (with("name = { 2026-12-25 = 1 }"), "name: invalid type: map"),
-        (with("pending_applications = 2026-12-25"), "pending_applications: invalid type: map"),
+        (with("retention_days = 2026-12-25"), "retention_days: invalid type: map"),
         (
             with("") + &with("").replace("id = \"acme\"", "id = \"bolt\""),
             "tenants: duplicate host \"acme.example\" of \"acme\" and \"bolt\"",
