@@ -38,7 +38,7 @@ pub fn verify_take(
     asked: Option<TakeId>,
 ) -> Result<Lines, Invalid> {
     let submission = Submission::read(&mut record.clone())?;
-    let key = key.map(member_key).transpose()?;
+    let key = key.map(|key| member_key("key", key)).transpose()?;
     let mut fields = record.clone();
     let has_body = fields.has("body");
     let mark = fields.take("withheld").filter(|_| !has_body).map(Json::into_object);
@@ -91,14 +91,14 @@ pub fn verify_take(
     Ok(lines)
 }
 
-/// The key that the caller gave: a text that is none is no other key than that of the record.
-fn member_key(text: &str) -> Result<PublicKey, Invalid> {
-    PublicKey::parse(text).map_err(|error| match LogKey::parse(text, KeySource::Given) {
+/// The key of a member that the caller gave as `field`: a text that is none is no other key than that of the record.
+pub(super) fn member_key(field: &'static str, text: &str) -> Result<PublicKey, Invalid> {
+    PublicKey::parse(text).map_err(|_| match LogKey::parse(text, KeySource::Given) {
         Ok(_) => Invalid::new(
-            "key",
+            field,
             "is that of a log: a take alone is verified by the key of its member, and by that of the log with its proof",
         ),
-        Err(_) => error,
+        Err(_) => Invalid::new(field, "must be base64 of the 32 raw bytes of a strong Ed25519 key"),
     })
 }
 

@@ -5,12 +5,12 @@ use super::finding::{Check, Finding, Verdict};
 use super::key::{KeySource, LogKey};
 use super::keys::MemberKeys;
 use super::lines::Lines;
-use super::lone_take::verify_take;
+use super::lone_take::{member_key, verify_take};
 use super::receipt::{ReceivedAnswer, SentRequest, audit_receipt};
 use super::take::audit_take;
 use super::{Bundle, Evidence, audit};
 use crate::domain::json::{NotJson, Object, RawJson};
-use crate::domain::{Invalid, PublicKey, SessionId, TakeId};
+use crate::domain::{Invalid, SessionId, TakeId};
 use crate::proof::tlog_policy::TlogPolicy;
 use crate::proof::tlog_proof::TlogProof;
 
@@ -163,7 +163,7 @@ fn with_proof(take: &[u8], proof: &[u8], known: &Known<'_>) -> Result<Lines, Unv
     let take = bounded(take)?.to_object();
     check_whole(&take)?;
     let proof = TlogProof::parse(std::str::from_utf8(proof).map_err(|_| "it is no text")?)?;
-    let member_key = known.member_key.map(PublicKey::parse).transpose()?;
+    let member_key = known.member_key.map(|key| member_key("memberKey", key)).transpose()?;
     let mut findings =
         audit_take(&take, &proof, &log_key(known)?.ok_or(NO_KEY)?, member_key.as_ref());
     let got = take.clone().whole_if_any("id")?.map(TakeId);

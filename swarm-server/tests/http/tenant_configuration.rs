@@ -215,6 +215,7 @@ fn check_refuses_invalid_store_and_mail_addresses() {
         ("store = \"sqlite:\"", "store: must be"),
         ("store = \"sqlite:x.db?strict=true\"", "store: sqlite:PATH has no parameters"),
         ("store = \"sqlite::memory:\"", "the store in memory is called memory"),
+        ("store = \"sqlite:///:memory:\"", "the store in memory is called memory"),
         ("store = \"sqlite:file:x.db\"", "store: sqlite:PATH is the path of a file"),
         ("store = \"redis://h:port\"", "store: redis: "),
         ("store = \"redis://ada:hunter2\"", "store: redis: "),

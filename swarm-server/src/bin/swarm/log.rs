@@ -14,7 +14,7 @@ use crate::{Failure, console};
 
 pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failure> {
     let filter = match env::var("RUST_LOG") {
-        Ok(directives) if !directives.is_empty() => {
+        Ok(directives) if !trimmed(&directives).is_empty() => {
             let parsed = trimmed(&directives).parse::<Targets>();
             parsed.map_err(|error| format!("RUST_LOG: {directives:?}: {error}"))?
         }

@@ -160,7 +160,9 @@ impl Kind {
         let file = sqlite_path(store).and_then(Path::to_str).unwrap_or_default();
         match store {
             MEMORY => Ok(Self::Memory),
-            _ if file == ":memory:" || file.starts_with("file:") => Err(SQLITE_NAMES.into()),
+            _ if file.ends_with(":memory:") || file.starts_with("file:") => {
+                Err(SQLITE_NAMES.into())
+            }
             _ if !file.is_empty() && store.contains('?') => Err(SQLITE_PARAMETERS.into()),
             _ if !file.is_empty() => Ok(Self::Sqlite),
             _ if has_scheme(&POSTGRES) => Ok(Self::Postgres),

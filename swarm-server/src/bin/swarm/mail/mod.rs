@@ -115,7 +115,7 @@ impl Mailer for TenantSmtp {
             Err(DeliveryError::Letter(error)) if refuses_the_letter(&error) => {
                 Attempt::Undeliverable(error.to_string())
             }
-            Err(DeliveryError::Smtp(error)) if error.is_client() && !is_ascii(&letter) => {
+            Err(DeliveryError::Letter(error)) if error.is_client() && !is_ascii(&letter) => {
                 let why = "the mail server takes no address with characters outside ASCII";
                 Attempt::Undeliverable(why.to_owned())
             }

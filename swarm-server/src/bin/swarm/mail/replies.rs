@@ -15,6 +15,9 @@ use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 /// Maximum number of bytes of a reply of the mail server, several times what SMTP allows.
 const MAX_REPLY: usize = 64 << 10;
 
+/// Maximum number of bytes of a line that lettre gets: it takes none of 1,000, and reads nothing in a reply that stands so late.
+const MAX_LINE: usize = 900;
+
 /// lettre begins a session with a greeting, and TLS after STARTTLS begins without one.
 const GREETING: &[u8] = b"220 \r\n";
 
@@ -40,6 +43,7 @@ struct State {
     /// What lettre has not read of the line before.
     text: Bytes,
     has_named_the_recipient: bool,
+    has_quit: bool,
 }
 
 impl Replies {
@@ -60,6 +64,7 @@ impl Replies {
             line: Vec::new(),
             text: Bytes::from_static(text),
             has_named_the_recipient: false,
+            has_quit: false,
         })))
     }
 
@@ -93,7 +98,11 @@ impl AsyncRead for Replies {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let mut state = self.state();
-        let State { stream, read, line, text, .. } = &mut *state;
+        let State { stream, read, line, text, has_quit, .. } = &mut *state;
+        // lettre waits for the answer to QUIT also after a refusal, which would be lost in the time that this takes.
+        if *has_quit {
+            return Poll::Ready(Ok(()));
+        }
         while text.is_empty() {
             if *read > MAX_REPLY {
                 return Poll::Ready(Err(io::Error::other("the reply is too long")));
@@ -116,15 +125,20 @@ impl AsyncRead for Replies {
     }
 }
 
-/// A line of a reply in the form that lettre reads: in UTF-8, with a space after the code where the text is empty (RFC 5321,
+/// A line of a reply in the form that lettre reads: in UTF-8, no longer than it takes, with a text where that is empty (RFC 5321,
 /// section 4.2), and with the keywords of EHLO, whose case means nothing, in capitals.
 fn normalised(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(line);
     let line = line.trim_end();
+    let line = line.get(..line.floor_char_boundary(MAX_LINE)).unwrap_or(line);
     // Of the text of a 250, only these keywords are read.
     let text = if line.starts_with("250") { line.to_ascii_uppercase() } else { line.to_owned() };
-    let space = if text.len() == 3 { " " } else { "" };
-    text + space + "\r\n"
+    let rest = match text.len() {
+        3 => " OK",
+        4 => "OK",
+        _ => "",
+    };
+    text + rest + "\r\n"
 }
 
 impl AsyncWrite for Replies {
@@ -136,6 +150,7 @@ impl AsyncWrite for Replies {
         let mut state = self.state();
         state.read = 0;
         state.has_named_the_recipient |= buf.starts_with(b"RCPT ");
+        state.has_quit |= buf == b"QUIT\r\n";
         Pin::new(&mut state.stream).poll_write(cx, buf)
     }
 
@@ -165,11 +180,11 @@ mod tests {
     #[test]
     fn lines_of_replies_are_normalised() {
         let lines: [(&[u8], &str); 8] = [
-            (b"250\r\n", "250 \r\n"),
-            (b"250 \r\n", "250 \r\n"),
-            (b"354\n", "354 \r\n"),
+            (b"250\r\n", "250 OK\r\n"),
+            (b"250 \r\n", "250 OK\r\n"),
+            (b"354\n", "354 OK\r\n"),
             // lettre panics at a keyword of spaces.
-            (b"250- \t\r\n", "250-\r\n"),
+            (b"250- \t\r\n", "250-OK\r\n"),
             (b"250-auth plain Login\r\n", "250-AUTH PLAIN LOGIN\r\n"),
             (b"334 dXNlcjo=\r\n", "334 dXNlcjo=\r\n"),
             (b"220 h\xe9llo\r\n", "220 h\u{fffd}llo\r\n"),
@@ -178,6 +193,21 @@ mod tests {
         for (line, read) in lines {
             assert_eq!(normalised(line), read);
         }
+        for letter in [b'a', b'\xe9'] {
+            let long = [b"250 ", &*[letter].repeat(1_100)].concat();
+            assert!(normalised(&long).len() <= MAX_LINE + 2);
+        }
+    }
+
+    #[tokio::test]
+    async fn answer_to_quit_is_not_awaited() {
+        let (mut server, client) = duplex(64);
+        let mut replies = Replies::new(client, ADDRESS.into());
+        replies.write_all(b"QUIT\r\n").await.unwrap();
+        assert_eq!(replies.read(&mut [0; 64]).await.unwrap(), 0);
+        let mut sent = [0; 6];
+        server.read_exact(&mut sent).await.unwrap();
+        assert_eq!(&sent, b"QUIT\r\n");
     }
 
     #[tokio::test]
@@ -194,7 +224,7 @@ mod tests {
         replies.read_to_string(&mut text).await.unwrap();
         writing.await.unwrap();
         // A line without its end is not part of a reply.
-        assert_eq!(text, "250-X\r\n250 \r\n");
+        assert_eq!(text, "250-X\r\n250 OK\r\n");
     }
 
     #[tokio::test]

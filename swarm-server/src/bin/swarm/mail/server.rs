@@ -77,7 +77,7 @@ impl Tls {
 pub(super) enum DeliveryError {
     #[error(transparent)]
     Smtp(#[from] smtp::Error),
-    /// After the recipient was named: it is about that, or the letter.
+    /// It is about the recipient, or the letter.
     #[error(transparent)]
     Letter(smtp::Error),
     #[error("connection error: {0}")]
@@ -214,7 +214,10 @@ impl MailServer {
         let (mut connection, replies) = self.session(stream, helo).await?;
         match connection.send(letter.envelope(), &letter.formatted()).await {
             Ok(_) => Ok(connection),
-            Err(error) if replies.has_named_the_recipient() => Err(DeliveryError::Letter(error)),
+            // lettre itself refuses an address that the server does not take.
+            Err(error) if error.is_client() || replies.has_named_the_recipient() => {
+                Err(DeliveryError::Letter(error))
+            }
             Err(error) => Err(error.into()),
         }
     }
