@@ -164,9 +164,11 @@ pub(crate) async fn entries(request: RequestContext) -> Reply {
 pub(crate) async fn events(request: RequestContext) -> Reply {
     let LogQuery { after, filter, .. } = request.log_query()?;
     let header = request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let last = header.and_then(number);
-    let last = last.or_else(|| number(&request.query().remove("lastEventId")?));
-    let after = last.map_or(after, Seq);
+    let sent = request.query().remove("lastEventId").filter(|id| !id.is_empty());
+    let sent = sent.map(|id| {
+        number(&id).ok_or_else(|| invalid_query("lastEventId", "must be the id of an event"))
+    });
+    let after = header.and_then(number).or(sent.transpose()?).map_or(after, Seq);
     let position = request.tenant().log_position().await?;
     let followers = &request.site.followers;
     let place = followers.place().ok_or(RequestError::Busy)?;

@@ -187,6 +187,8 @@ fn events_are_streamed_and_resumed() {
         assert_eq!(Events::open(&fixture, query, header).next().0, 5, "{query} {header}");
     }
     assert_eq!(Events::open(&fixture, "after=4&lastEventId=", "").next().0, 5);
+    let invalid = client.get("/api/swarm/events?lastEventId=-1").expect(400);
+    assert!(invalid.header("swarm-hint").unwrap().contains("lastEventId"), "{invalid:?}");
     let filters = "session=1&subject=aurora";
     let mut filtered = Events::open(&fixture, filters, "");
     assert_eq!((filtered.next().0, filtered.next().0), (4, 5));

@@ -190,13 +190,14 @@ fn longest_part(text: &str) -> &str {
     text.split(is_between).max_by_key(|part| part.len()).unwrap_or_default()
 }
 
-/// The bytes that a text may encode. Encodings with fewer digits come first: a text in one with more rarely has only those.
+/// The bytes that a text may encode, the likeliest first: hardly a text in base64 has digits of hexadecimal alone, and more are in base64 than in
+/// base58.
 fn decodings(text: &str) -> impl Iterator<Item = (Form, Vec<u8>)> {
     let other = |bytes: Vec<u8>| (Form::Other, bytes);
     let all = [
         hexadecimal(text).map(|bytes| (Form::Hex, bytes)),
-        base58(text).map(other),
         base64(text),
+        base58(text).map(other),
         multibase(text).map(other),
     ];
     all.into_iter().flatten()

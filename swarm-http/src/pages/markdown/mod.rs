@@ -61,12 +61,17 @@ const FORM: Options = Options::ENABLE_STRIKETHROUGH.union(Options::ENABLE_TABLES
 
 /// Renders the text; its headings start one level below `top`. A text of which nothing would be read, such as `#`, is shown as typed.
 pub(crate) fn markdown(text: &str, top: HeadingLevel) -> Markup {
+    rendered(text, top, false)
+}
+
+/// As [`markdown`]; of a text that is cut, links may use definitions behind the cut.
+fn rendered(text: &str, top: HeadingLevel, is_cut: bool) -> Markup {
     if text.trim().is_empty() {
         return Markup(String::new());
     }
     // A byte order mark is no part of the first line, and the sanitizer drops U+0000, which would join what it divides.
     let text = &*text.strip_prefix('\u{feff}').unwrap_or(text).replace('\0', "\u{fffd}");
-    let source = with_used_definitions(&bounded(text), FORM);
+    let source = with_used_definitions(&bounded(text), FORM, is_cut);
     let read = |options| safe_events(&source, options, top);
     let events = read(FORM).or_else(|| read(FORM.difference(Options::ENABLE_TABLES)));
     let events = events.filter(|events| has_words(events)).unwrap_or_else(|| as_typed(text));
@@ -122,17 +127,18 @@ fn formatted_excerpt(text: &str, limit: usize, top: HeadingLevel) -> (Markup, bo
     let head = text.get(..end).unwrap_or_default();
     let cut = head.rfind(char::is_whitespace).filter(|cut| *cut > end / 2).unwrap_or(end);
     let head = head.get(..cut).unwrap_or_default().trim_end();
-    (markdown(&format!("{head}…"), top), true)
+    (rendered(&format!("{head}…"), top, true), true)
 }
 
 /// The beginning of a text as one line without formatting, about `room` letters, cut at the end of a
 /// word.
 pub(crate) fn first_words(text: &str, room: usize) -> String {
     // The parser reads the whole text before its first event, so cut it first.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
+    let text = &*text.strip_prefix('\u{feff}').unwrap_or(text).replace('\0', "\u{fffd}");
+    let text = text.trim_start();
     let head = text.char_indices().nth(8 * room).and_then(|(end, _)| text.get(..end));
     let head = head.unwrap_or(text);
-    let mut line = words(head, room);
+    let mut line = words(head, room, head.len() < text.len());
     if line.trim().is_empty() {
         // No words in this part: show it as typed.
         line = head.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -147,10 +153,11 @@ pub(crate) fn first_words(text: &str, room: usize) -> String {
 
 /// The first words of a text, somewhat more than `room` letters. What a line break or a rule separates on the page is
 /// separated here by a mark: items of a list, rows and cells of a table, lines of code, a heading and what follows.
-fn words(text: &str, room: usize) -> String {
+fn words(text: &str, room: usize, is_cut: bool) -> String {
     let mut line = String::new();
     let mut is_code = false;
-    for event in Parser::new_ext(&with_used_definitions(&bounded(text), FORM), FORM) {
+    let source = with_used_definitions(&bounded(text), FORM, is_cut);
+    for event in Parser::new_ext(&source, FORM) {
         match event {
             Event::Start(Tag::CodeBlock(_)) => is_code = true,
             Event::End(TagEnd::CodeBlock) => is_code = false,
@@ -420,6 +427,10 @@ mod tests {
         let text = html(&format!("{text}\n\n{source}[c]: d\n{other}"));
         assert_eq!(text, format!("{shown}\n<p>[c]: d</p>"));
         // Of two with one name the parser takes the first.
+        let long = format!("{source}\nPrices rise. {}See [it][a].", "And more. ".repeat(100));
+        assert!(first_words(&long, 12).starts_with("Prices rise"));
+        assert!(excerpt(&long, 40, HeadingLevel::H2).0.0.starts_with("<p>Prices rise."));
+        assert!(html("![c][a]\n\n[a]: https://a.example/c.png").contains("/c.png"));
         let text = html(&format!("[a]\n\n{source}[a]: 7"));
         assert_eq!(text, format!("<p>{0}</p>\n<p>{0}: 7</p>", link("a", "a")));
     }
