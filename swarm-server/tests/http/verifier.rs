@@ -95,6 +95,9 @@ fn page_links_and_titles_name_the_record() {
     assert!(!refused.text.contains("<script"), "{}", refused.text);
 }
 
+/// A key that signed nothing here (RFC 8032, section 7.1).
+const OTHER_KEY: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
 /// A take with hostile text, in an aggregated session of a server with a signed log.
 struct Filed {
     program: Program,
@@ -162,6 +165,7 @@ impl Filed {
             (&["changed.json"], vec!["--key", key], with_key.clone()),
             (&["take.json"], vec![], json!({})),
             (&["take.json"], vec!["--key", member_key], json!({ "key": member_key })),
+            (&["take.json"], vec!["--key", OTHER_KEY], json!({ "key": OTHER_KEY })),
             (&["take.json"], vec!["--key", key], with_key),
             (
                 &["take.json", "proof.txt"],
