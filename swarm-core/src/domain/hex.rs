@@ -15,8 +15,17 @@ pub(crate) fn parse_hex<const N: usize>(digits: &str) -> Option<[u8; N]> {
         return None;
     }
     for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
-        let digit = |at: usize| pair.get(at).and_then(|c| char::from(*c).to_digit(16));
-        *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
+        *byte = byte_of(pair)?;
     }
     Some(bytes)
+}
+
+/// As [`parse_hex`], for any number of bytes.
+pub(crate) fn parse_any_hex(digits: &str) -> Option<Vec<u8>> {
+    digits.as_bytes().chunks(2).map(byte_of).collect()
+}
+
+fn byte_of(pair: &[u8]) -> Option<u8> {
+    let digit = |at: usize| pair.get(at).and_then(|c| char::from(*c).to_digit(16));
+    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
 }

@@ -49,6 +49,7 @@ pub use declaration::{Declaration, Method, RankedStance, StanceScale};
 pub use digest::{Digest, RunningDigest};
 pub use form::{Described, Form, FormSchema, NamedSchema};
 pub use hex::hex;
+pub(crate) use hex::parse_any_hex;
 pub use id::{
     AttemptId, BriefId, DeliveryId, MemoId, MessageId, NoticeId, Revision, SessionId,
     SubjectSnapshotId, TakeId, TenantId, Version,

@@ -41,7 +41,7 @@ impl Needle {
                 return true;
             };
             let is_mark = compared.get(end..).and_then(|rest| rest.chars().next());
-            let is_mark = is_mark.is_some_and(has_place);
+            let is_mark = is_mark.is_some_and(has_class);
             let is_several = |letter: &Range<usize>| {
                 text.get(letter.clone()).is_some_and(|it| it.starts_with(SEVERAL))
             };
@@ -121,7 +121,7 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
         match letter.as_bytes() {
             [ascii] => push(char::from(ascii.to_ascii_lowercase())),
             _ => {
-                let seen = letter.chars().filter(|part| !selects_form(*part));
+                let seen = letter.chars().filter(|part| !is_selector(*part));
                 seen.nfkd().flat_map(char::to_lowercase).for_each(push);
             }
         }
@@ -131,23 +131,24 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
     form
 }
 
-/// The length of the first letter of a text, with the marks after it that have a place in the canonical order of Unicode, and what selects
-/// the form in which it is drawn.
+/// Returns the length of the first letter of a text, with its marks and variation selectors.
 fn first_letter(text: &str) -> usize {
-    let is_ordered = |mark: char| !mark.is_ascii() && mark.nfkd().next().is_some_and(has_place);
+    let is_ordered = |mark: char| !mark.is_ascii() && mark.nfkd().next().is_some_and(has_class);
     let mut others = text.char_indices().skip(1);
-    let next = others.find(|(_, letter)| !is_ordered(*letter) && !selects_form(*letter));
+    let next = others.find(|(_, letter)| !is_ordered(*letter) && !is_selector(*letter));
     next.map_or(text.len(), |(at, _)| at)
 }
 
-/// Whether this is a mark that changes the letter before it. Vowel signs, which follow a letter as a letter does, have no place.
-fn has_place(mark: char) -> bool {
-    canonical_combining_class(mark) != 0
+/// Returns whether a character is a mark that changes the letter before it: one with a combining class. Vowel signs have none, because they follow
+/// a letter as another letter does.
+fn has_class(character: char) -> bool {
+    canonical_combining_class(character) != 0
 }
 
-/// Whether this selects the form in which the letter before it is drawn, as of an emoji, and is nothing itself.
-fn selects_form(letter: char) -> bool {
-    matches!(letter, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+/// Returns whether a character is a variation selector, which is not drawn itself and chooses how the character before it is drawn, as of an
+/// emoji.
+fn is_selector(character: char) -> bool {
+    matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// A filter for takes. All of its conditions hold together.

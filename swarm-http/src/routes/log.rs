@@ -54,8 +54,15 @@ const WAIT: SchemaRef = schema!("server", "Wait", {
     "description": "The seconds to wait for an entry, if there is none yet."
 });
 
-/// What the log is asked for: where it begins, which entries, how many, and whether the request waits for one.
-pub(super) const LOG_QUERY: &[Parameter] = &[
+/// It has no default, which would override `after`.
+const LAST_EVENT_ID: SchemaRef = schema!("server", "LastEventId", {
+    "type": "integer", "minimum": 0,
+    "description": "The last event that arrived, from a client that cannot send the header Last-Event-ID."
+});
+
+/// The parameters of [`EVENTS`] alone, of both, and of [`LOG_QUERY`] alone.
+const PARAMETERS: &[Parameter] = &[
+    ("lastEventId", LAST_EVENT_ID),
     ("after", SEQ),
     ("kind", ENTRY_KINDS),
     ("session", SessionId::SCHEMA),
@@ -65,21 +72,11 @@ pub(super) const LOG_QUERY: &[Parameter] = &[
     ("wait", WAIT),
 ];
 
-/// It has no default, which would override `after`.
-const LAST_EVENT_ID: SchemaRef = schema!("server", "LastEventId", {
-    "type": "integer", "minimum": 0,
-    "description": "The last event that arrived, from a client that cannot send the header Last-Event-ID."
-});
+/// What the log is asked for: where it begins, which entries, how many, and whether the request waits for one.
+pub(super) const LOG_QUERY: &[Parameter] = PARAMETERS.split_at(1).1;
 
 /// As [`LOG_QUERY`], for events, which come one after the other.
-const EVENTS: &[Parameter] = &[
-    ("after", SEQ),
-    ("kind", ENTRY_KINDS),
-    ("session", SessionId::SCHEMA),
-    ("member", MemberId::SCHEMA),
-    ("subject", SubjectId::SCHEMA),
-    ("lastEventId", LAST_EVENT_ID),
-];
+const EVENTS: &[Parameter] = PARAMETERS.split_at(6).0;
 
 /// The log, and accepting a store that went back.
 pub(super) fn routes() -> Vec<Route> {

@@ -25,11 +25,12 @@ pub(super) enum Candidate {
     Other(usize, &'static str),
 }
 
-/// What happens to the text before it is signed: something follows it, and it is encoded.
+/// What happens to the text before it is signed: something follows it, it is encoded, and perhaps a line feed follows the encoded text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finish {
     end: &'static str,
     encoding: Encoding,
+    is_line: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +53,8 @@ enum Encoding {
     Utf8Twice,
     /// A JSON string.
     Quoted(Escapes),
-    /// A JSON string on a line, as `jq .canonical` prints it.
-    QuotedLine,
-    /// The answer of the service that has the text in it, and what follows that.
-    Answer(&'static str),
+    /// The answer of the service that has the text in it.
+    Answer,
     Base64,
     Hex,
     Sha256,
@@ -112,7 +111,7 @@ impl Style {
 }
 
 impl Finish {
-    const NOTHING: Self = Self { end: "", encoding: Encoding::Utf8 };
+    const NOTHING: Self = Self { end: "", encoding: Encoding::Utf8, is_line: false };
     const LINE: Self = Self { end: "\n", ..Self::NOTHING };
     const WINDOWS_LINE: Self = Self { end: "\r\n", ..Self::NOTHING };
 
@@ -121,12 +120,14 @@ impl Finish {
     }
 
     fn of(self, text: String) -> Vec<u8> {
-        self.encoding.of(text + self.end)
+        let mut bytes = self.encoding.of(text + self.end);
+        bytes.extend(self.is_line.then_some(b'\n'));
+        bytes
     }
 
     fn codes(self) -> impl Iterator<Item = Code> {
-        let ends = [self.end, self.encoding.end()];
-        let end = ends.iter().any(|end| !end.is_empty()).then_some(Code::TrailingNewline);
+        let has_end = self.is_line || !self.end.is_empty();
+        let end = has_end.then_some(Code::TrailingNewline);
         end.into_iter().chain(self.encoding.code())
     }
 }
@@ -150,10 +151,8 @@ impl Encoding {
                 .into_bytes(),
             Self::Utf8Twice => text.bytes().map(char::from).collect::<String>().into_bytes(),
             Self::Quoted(escapes) => quoted(&text, escapes).into_bytes(),
-            Self::QuotedLine => (quoted(&text, Escapes::LEAST) + "\n").into_bytes(),
-            Self::Answer(end) => {
-                let text = quoted(&text, Escapes::LEAST);
-                format!("{{\"canonical\":{text}}}{end}").into_bytes()
+            Self::Answer => {
+                format!("{{\"canonical\":{}}}", quoted(&text, Escapes::LEAST)).into_bytes()
             }
             Self::Base64 => STANDARD.encode(text).into_bytes(),
             Self::Hex => hex(text.as_bytes()).into_bytes(),
@@ -166,19 +165,10 @@ impl Encoding {
         }
     }
 
-    /// What follows the encoded text.
-    fn end(self) -> &'static str {
-        match self {
-            Self::QuotedLine => "\n",
-            Self::Answer(end) => end,
-            _ => "",
-        }
-    }
-
     fn code(self) -> Option<Code> {
         match self {
             Self::Utf8 => None,
-            Self::Answer(_) => Some(Code::OtherPayload),
+            Self::Answer => Some(Code::OtherPayload),
             Self::Sha256
             | Self::Sha256Hex
             | Self::Sha256HexUpper
@@ -194,7 +184,6 @@ impl Encoding {
             | Self::CodePage(_)
             | Self::Utf8Twice
             | Self::Quoted(_)
-            | Self::QuotedLine
             | Self::Base64
             | Self::Hex => Some(Code::TextEncoding),
         }
@@ -470,9 +459,10 @@ fn numbers_of_programs() -> impl Iterator<Item = Candidate> {
 
 /// The answer of the service, signed as a whole.
 fn answers() -> impl Iterator<Item = Candidate> {
-    ["", "\n"]
-        .into_iter()
-        .map(|end| Candidate::Object(Shape::PAYLOAD, PLAIN, Finish::encoded(Encoding::Answer(end))))
+    [false, true].into_iter().map(|is_line| {
+        let finish = Finish { is_line, ..Finish::encoded(Encoding::Answer) };
+        Candidate::Object(Shape::PAYLOAD, PLAIN, finish)
+    })
 }
 
 /// What programs write that read the time of a token claim and write it again.
@@ -676,8 +666,8 @@ const ONE: &[Finish] = &[Finish::NOTHING];
 const LINES: &[Finish] = &[Finish::NOTHING, Finish::LINE];
 const ANY_LINES: &[Finish] = &[Finish::NOTHING, Finish::LINE, Finish::WINDOWS_LINE];
 const FILES: &[Finish] = &[
-    Finish { end: "\r\n", encoding: Encoding::Utf16Marked },
-    Finish { end: "\r\n", encoding: Encoding::Marked },
+    Finish { end: "\r\n", ..Finish::encoded(Encoding::Utf16Marked) },
+    Finish { end: "\r\n", ..Finish::encoded(Encoding::Marked) },
     Finish::encoded(Encoding::Utf16Marked),
     Finish::encoded(Encoding::Marked),
     Finish::encoded(Encoding::Utf16),
@@ -833,25 +823,26 @@ fn finishes() -> impl Iterator<Item = Candidate> {
         Finish::encoded(Encoding::Sha512Hex),
         Finish::encoded(Encoding::Sha256HexUpper),
         Finish::encoded(Encoding::Sha256Base64),
-        Finish { end: "\n", encoding: Encoding::Sha256 },
-        Finish { end: "\n", encoding: Encoding::Sha256Hex },
+        Finish { end: "\n", ..Finish::encoded(Encoding::Sha256) },
+        Finish { end: "\n", ..Finish::encoded(Encoding::Sha256Hex) },
         Finish::encoded(Encoding::Marked),
-        Finish { end: "\r\n", encoding: Encoding::Marked },
-        Finish { end: "\n", encoding: Encoding::Marked },
+        Finish { end: "\r\n", ..Finish::encoded(Encoding::Marked) },
+        Finish { end: "\n", ..Finish::encoded(Encoding::Marked) },
         Finish::encoded(Encoding::Utf16),
-        Finish { end: "\r\n", encoding: Encoding::Utf16 },
+        Finish { end: "\r\n", ..Finish::encoded(Encoding::Utf16) },
         Finish::encoded(Encoding::Utf16Marked),
-        Finish { end: "\r\n", encoding: Encoding::Utf16Marked },
+        Finish { end: "\r\n", ..Finish::encoded(Encoding::Utf16Marked) },
         Finish::encoded(Encoding::Utf16Big),
         Finish::encoded(Encoding::Latin1),
         Finish::encoded(Encoding::Ascii),
         Finish::encoded(Encoding::CodePage(WINDOWS_1252)),
-        Finish { end: "\r\n", encoding: Encoding::CodePage(WINDOWS_1252) },
+        Finish { end: "\r\n", ..Finish::encoded(Encoding::CodePage(WINDOWS_1252)) },
         Finish::encoded(Encoding::CodePage(PAGE_850)),
-        Finish { end: "\r\n", encoding: Encoding::CodePage(PAGE_850) },
+        Finish { end: "\r\n", ..Finish::encoded(Encoding::CodePage(PAGE_850)) },
         Finish::encoded(Encoding::Utf8Twice),
         Finish::encoded(Encoding::Quoted(Escapes::LEAST)),
-        Finish::encoded(Encoding::QuotedLine),
+        // As `jq .canonical` prints it.
+        Finish { is_line: true, ..Finish::encoded(Encoding::Quoted(Escapes::LEAST)) },
         Finish::encoded(Encoding::Quoted(Escapes::PYTHON)),
         Finish::encoded(Encoding::Base64),
         Finish::encoded(Encoding::Hex),

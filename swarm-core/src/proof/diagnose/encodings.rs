@@ -1,7 +1,5 @@
 //! Lenient decoding of signatures and keys, and the mistakes in their encoding.
 
-use std::borrow::Cow;
-
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::general_purpose::STANDARD;
@@ -9,8 +7,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ed25519_dalek::{Signature, SigningKey};
 
 use super::code::Code;
-use crate::domain::PublicKey;
 use crate::domain::json::{Json, Object, is_unprintable};
+use crate::domain::{PublicKey, parse_any_hex};
 
 /// A decoded value, and the mistakes in its encoding.
 #[derive(Clone, Debug)]
@@ -121,7 +119,11 @@ impl Reading {
 
 /// The bytes that a text may encode, the likeliest first: also those in a text that it encodes.
 fn readings(text: &str) -> Vec<Reading> {
-    let outer = direct_readings(text);
+    with_inner(direct_readings(text))
+}
+
+/// These readings, after those of the texts that they are.
+fn with_inner(outer: Vec<Reading>) -> Vec<Reading> {
     let texts = outer.iter().filter_map(|reading| std::str::from_utf8(&reading.bytes).ok());
     let inner = texts.flat_map(direct_readings).map(|inner| Reading {
         form: if inner.form == Form::Hex { Form::Hex } else { Form::Other },
@@ -133,7 +135,7 @@ fn readings(text: &str) -> Vec<Reading> {
     readings
 }
 
-/// The bytes that the whole text may encode, or its longest part: as many as a key has, or more.
+/// The bytes that the text as a whole or its longest part may encode. A reading shorter than a key is left out.
 fn direct_readings(text: &str) -> Vec<Reading> {
     let unescaped = unescaped(text);
     // Where forms are decoded, a plus is a space.
@@ -205,12 +207,7 @@ fn decodings(text: &str) -> impl Iterator<Item = (Form, Vec<u8>)> {
 
 /// Digits in pairs, which colons or hyphens may separate.
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let digits = text.strip_prefix("0x").unwrap_or(text).replace([':', '-'], "");
-    let value = |digit: char| digit.to_digit(16).and_then(|value| u8::try_from(value).ok());
-    let values: Option<Vec<u8>> = digits.chars().map(value).collect();
-    let values = values.filter(|values| values.len().is_multiple_of(2))?;
-    let pairs = values.chunks_exact(2);
-    Some(pairs.map(|pair| pair.iter().fold(0, |byte, value| 16 * byte + value)).collect())
+    parse_any_hex(&text.strip_prefix("0x").unwrap_or(text).replace([':', '-'], ""))
 }
 
 fn base64(text: &str) -> Option<(Form, Vec<u8>)> {
@@ -331,26 +328,23 @@ fn keys_in(content: Decoded<Vec<u8>>) -> impl Iterator<Item = Decoded<PublicKey>
 
 /// The bytes that a text of a key may encode, with what wraps the key in them, the likeliest first.
 fn contents(text: &str) -> Vec<Decoded<Vec<u8>>> {
-    let text = &*unwrapped(text);
-    if let Some(inside) = armoured(text) {
-        return vec![of_pem(&inside)];
-    }
-    match jwk(text) {
-        Some(jwk) => of_jwk(jwk).into_iter().collect(),
-        None => readings(text).into_iter().map(Reading::key).collect(),
-    }
+    let text = base64_of_openssh(text).unwrap_or(text);
+    let outer = direct_readings(text);
+    let texts = outer.iter().filter_map(|reading| std::str::from_utf8(&reading.bytes).ok());
+    let file = texts.chain([text]).find_map(of_file);
+    file.unwrap_or_else(|| with_inner(outer).into_iter().map(Reading::key).collect())
 }
 
-/// The base64 of a line of OpenSSH, and the PEM file or the JWK in a text of base64; other texts as they are.
-fn unwrapped(text: &str) -> Cow<'_, str> {
-    if let Some(rest) = text.trim_start().strip_prefix("ssh-ed25519 ") {
-        return rest.split_whitespace().next().unwrap_or_default().into();
-    }
-    let readings = direct_readings(text).into_iter();
-    let mut files = readings.filter_map(|reading| String::from_utf8(reading.bytes).ok());
-    match files.find(|file| armoured(file).is_some() || jwk(file).is_some()) {
-        Some(file) => file.into(),
-        None => text.into(),
+/// The base64 in a line of OpenSSH.
+fn base64_of_openssh(text: &str) -> Option<&str> {
+    text.trim_start().strip_prefix("ssh-ed25519 ")?.split_whitespace().next()
+}
+
+/// The key in a PEM file or a JWK, if there is one; `None` for a text that is neither.
+fn of_file(text: &str) -> Option<Vec<Decoded<Vec<u8>>>> {
+    match armoured(text) {
+        Some(inside) => Some(vec![of_pem(&inside)]),
+        None => Some(of_jwk(jwk(text)?).into_iter().collect()),
     }
 }
 

@@ -98,7 +98,8 @@ fn has_words(events: &[Event<'_>]) -> bool {
     })
 }
 
-/// Leaves the words of links whose address the sanitizer dropped. All text is escaped by now, and no link stands in another.
+/// Replaces links whose address the sanitizer dropped by their words. The text is escaped by now and links are not nested, so only the tags of
+/// links match.
 fn without_dead_links(clean: &str) -> String {
     let dead = format!("<a rel=\"{REL}\">");
     let mut parts = clean.split(dead.as_str());
@@ -221,7 +222,8 @@ fn sanitizer() -> &'static Builder<'static> {
             .url_schemes(["http", "https"].into())
             .url_relative(ammonia::UrlRelative::Deny)
             .link_rel(Some(REL));
-        // What stands beside several paragraphs goes the way of their words. Paragraphs do by the style sheet.
+        // A browser finds the direction of a list or a quote from its words, for its markers and its border. The style sheet does the same for
+        // paragraphs.
         for tag in ["ul", "ol", "blockquote"] {
             builder.set_tag_attribute_value(tag, "dir", "auto");
         }

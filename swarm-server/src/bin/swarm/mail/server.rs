@@ -26,7 +26,7 @@ use crate::store::encodes_percent_signs;
 
 use super::replies::{Replies, Stream};
 
-/// How long the mail server may take to end the session, after it has accepted a message.
+/// The maximum time for the end of a session, after the mail server has accepted a message.
 const MAX_QUIT: Duration = Duration::from_secs(1);
 
 const NO_ADDRESS: &str =
@@ -181,7 +181,8 @@ impl MailServer {
         let delivered = timeout_at(end, self.deliver(stream, letter, &helo)).await;
         let mut connection = delivered.map_err(|_elapsed| DeliveryError::Slow)??;
         // The letter is accepted, however the session ends.
-        let _ = timeout(MAX_QUIT, connection.quit()).await;
+        // `abort` sends QUIT once. `quit` sends it again where no answer comes, and none is read.
+        let _ = timeout(MAX_QUIT, connection.abort()).await;
         Ok(())
     }
 
