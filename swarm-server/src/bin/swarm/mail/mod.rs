@@ -130,7 +130,7 @@ fn is_ascii(letter: &Message) -> bool {
 }
 
 /// Whether the mail server permanently refuses this message: 550 and other replies about mailboxes (RFC
-/// 5321, section 4.2) once the recipient is named. Other 5xx replies, as to the sender or such as 535, may be due to our settings.
+/// 5321, section 4.2) that are about the recipient or the letter. Other 5xx replies, as to the sender or such as 535, may be due to our settings.
 fn refuses_the_letter(error: &smtp::Error) -> bool {
     let status = error.status().filter(|_| error.is_permanent());
     status.is_some_and(|status| matches!(status.category, Category::MailSystem))
@@ -148,18 +148,19 @@ fn message_id(domain: &str, mail: &Mail) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::net::TcpListener;
+    use std::thread;
 
     use swarm_core::domain::Contact;
 
     use super::*;
 
-    #[tokio::test]
-    async fn silent_mail_server_fails_the_attempt_after_the_timeout() {
-        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-        let smtp_url = format!("smtp://{}", silent.local_addr().unwrap());
+    /// The error of an attempt with this mail server.
+    async fn fault(server: &TcpListener) -> String {
+        let smtp_url = format!("smtp://{}", server.local_addr().unwrap());
         let mut smtp = Smtp::new(&smtp_url, Some("desk@test.example")).unwrap();
-        smtp.timeout = Duration::from_millis(200);
+        smtp.timeout = Duration::from_millis(500);
         let from = smtp.from.clone().unwrap();
         let mail = Mail {
             to: Contact::parse("zoe@test.example").unwrap(),
@@ -167,12 +168,28 @@ mod tests {
             body: "Welcome.".to_owned(),
         };
         match (TenantSmtp { smtp, from }).send(&mail).await {
-            // It may wait for TLS.
-            Attempt::Failed(why) => assert_eq!(
-                why,
-                "the mail server took too long; a port with TLS from the start, such as 465, needs smtps://"
-            ),
+            Attempt::Failed(why) => why,
             other => panic!("{other:?}"),
         }
+    }
+
+    #[tokio::test]
+    async fn slow_mail_server_fails_the_attempt_after_the_timeout() {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        // It may wait for TLS.
+        assert_eq!(
+            fault(&server).await,
+            "the mail server took too long; a port with TLS from the start, such as 465, needs smtps://"
+        );
+        // This one does not, and then says no more.
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let accepting = server.try_clone().unwrap();
+        let greeting = thread::spawn(move || {
+            let (mut stream, _) = accepting.accept().unwrap();
+            stream.write_all(b"220 mail\r\n").unwrap();
+            stream
+        });
+        assert_eq!(fault(&server).await, "the mail server took too long");
+        drop(greeting.join().unwrap());
     }
 }

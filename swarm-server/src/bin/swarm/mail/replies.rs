@@ -42,8 +42,17 @@ struct State {
     line: Vec<u8>,
     /// What lettre has not read of the line before.
     text: Bytes,
-    has_named_the_recipient: bool,
+    subject: Subject,
     has_quit: bool,
+}
+
+/// What a refusal is about, by the last of the commands of a delivery that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Subject {
+    /// Us: the connection, the password, the sender.
+    Sender,
+    Recipient,
+    Letter,
 }
 
 impl Replies {
@@ -63,14 +72,14 @@ impl Replies {
             read: 0,
             line: Vec::new(),
             text: Bytes::from_static(text),
-            has_named_the_recipient: false,
+            subject: Subject::Sender,
             has_quit: false,
         })))
     }
 
-    /// Whether RCPT was sent: replies are about the recipient or the letter from then on.
-    pub(super) fn has_named_the_recipient(&self) -> bool {
-        self.state().has_named_the_recipient
+    /// What a refusal would be about now.
+    pub(super) fn subject(&self) -> Subject {
+        self.state().subject
     }
 
     /// The stream after the reply to STARTTLS, once lettre has dropped its handle. More than this reply, which anybody on the way
@@ -149,7 +158,11 @@ impl AsyncWrite for Replies {
     ) -> Poll<io::Result<usize>> {
         let mut state = self.state();
         state.read = 0;
-        state.has_named_the_recipient |= buf.starts_with(b"RCPT ");
+        if buf.starts_with(b"RCPT ") {
+            state.subject = Subject::Recipient;
+        } else if buf == b"DATA\r\n" {
+            state.subject = Subject::Letter;
+        }
         state.has_quit |= buf == b"QUIT\r\n";
         Pin::new(&mut state.stream).poll_write(cx, buf)
     }

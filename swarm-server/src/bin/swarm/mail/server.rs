@@ -1,5 +1,6 @@
 //! The mail server that an address names, and connections to it (API.md, 7.5).
 
+use std::error::Error as _;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use url::Url;
 
 use crate::store::encodes_percent_signs;
 
-use super::replies::{Replies, Stream};
+use super::replies::{Replies, Stream, Subject};
 
 /// The maximum time for the end of a session, after the mail server has accepted a message.
 const MAX_QUIT: Duration = Duration::from_secs(1);
@@ -88,6 +89,9 @@ pub(super) enum DeliveryError {
     NoStartTls,
     #[error("no connection to the mail server in time")]
     Unreached,
+    /// It did not say a word.
+    #[error("the mail server took too long")]
+    Silent,
     #[error("the mail server took too long")]
     Slow,
 }
@@ -178,6 +182,10 @@ impl MailServer {
         let helo = ClientId::Domain(self.helo.as_deref().unwrap_or(sender).to_owned());
         let reached = timeout(limit / 2, self.reach(limit / 2)).await;
         let stream = reached.map_err(|_elapsed| DeliveryError::Unreached)??;
+        if !matches!(self.security, Security::Tls(_)) {
+            let spoken = timeout_at(end, stream.readable()).await;
+            spoken.map_err(|_elapsed| DeliveryError::Silent)??;
+        }
         let delivered = timeout_at(end, self.deliver(stream, letter, &helo)).await;
         let mut connection = delivered.map_err(|_elapsed| DeliveryError::Slow)??;
         // The letter is accepted, however the session ends.
@@ -194,7 +202,7 @@ impl MailServer {
                 text + "; a port that begins without TLS, such as 587, needs smtp://, with ?tls=required"
             }
             // It waits for the first bytes of TLS.
-            (Security::Clear | Security::StartTls { .. }, DeliveryError::Slow) => {
+            (_, DeliveryError::Silent) => {
                 text + "; a port with TLS from the start, such as 465, needs smtps://"
             }
             _ => text,
@@ -213,14 +221,15 @@ impl MailServer {
         helo: &ClientId,
     ) -> Result<AsyncSmtpConnection, DeliveryError> {
         let (mut connection, replies) = self.session(stream, helo).await?;
-        match connection.send(letter.envelope(), &letter.formatted()).await {
-            Ok(_) => Ok(connection),
+        let sent = connection.send(letter.envelope(), &letter.formatted()).await;
+        let Err(error) = sent else { return Ok(connection) };
+        let is_of_the_letter = match replies.subject() {
             // lettre itself refuses an address that the server does not take.
-            Err(error) if error.is_client() || replies.has_named_the_recipient() => {
-                Err(DeliveryError::Letter(error))
-            }
-            Err(error) => Err(error.into()),
-        }
+            Subject::Sender => error.is_client(),
+            Subject::Recipient => !is_about_us(&error),
+            Subject::Letter => true,
+        };
+        Err(if is_of_the_letter { DeliveryError::Letter(error) } else { error.into() })
     }
 
     /// A session that is ready for letters.
@@ -256,6 +265,14 @@ impl MailServer {
         }
         Ok((connection, replies))
     }
+}
+
+/// Whether a refusal is about us by its enhanced status code (RFC 3463): about the address of the sender, the protocol or the policy. Mail servers
+/// such as Postfix refuse the client and the sender only once they hear of the recipient.
+fn is_about_us(error: &smtp::Error) -> bool {
+    let text = error.source().map(ToString::to_string).unwrap_or_default();
+    let code = text.split_whitespace().next().unwrap_or_default();
+    matches!(code, "5.1.7" | "5.1.8") || code.starts_with("5.5.") || code.starts_with("5.7.")
 }
 
 async fn greeted(replies: &Replies, helo: &ClientId) -> Result<AsyncSmtpConnection, smtp::Error> {
