@@ -6,13 +6,15 @@ mod definitions;
 
 use std::sync::OnceLock;
 
-use ammonia::Builder;
+use ammonia::{Builder, Url};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
 pub(crate) use pulldown_cmark::HeadingLevel;
 
 use self::bounds::{Depth, MAX_PIECE, bounded, split_long_text};
 use self::definitions::{NO_DEFINITION, with_used_definitions};
+use super::links::web;
 use super::markup::{Markup, clipped, escape, width};
 
 /// The allowed elements.
@@ -77,7 +79,7 @@ fn rendered(text: &str, top: HeadingLevel, is_cut: bool) -> Markup {
     let events = events.filter(|events| has_words(events)).unwrap_or_else(|| as_typed(text));
     let mut out = String::with_capacity(text.len() * 3 / 2);
     html::push_html(&mut out, split_long_text(events).into_iter());
-    let clean = without_dead_links(&sanitizer().clean(&out).to_string());
+    let clean = sanitizer().clean(&out).to_string();
     // All text is escaped by now, so only real tables match.
     let boxed = clean.replace("<table>", BEFORE_TABLE).replace("</table>", "</table></div>");
     Markup(boxed)
@@ -96,15 +98,6 @@ fn has_words(events: &[Event<'_>]) -> bool {
         Event::Text(text) | Event::Code(text) => !text.trim().is_empty(),
         _ => false,
     })
-}
-
-/// Replaces links whose address the sanitizer dropped by their words. The text is escaped by now and links are not nested, so only the tags of
-/// links match.
-fn without_dead_links(clean: &str) -> String {
-    let dead = format!("<a rel=\"{REL}\">");
-    let mut parts = clean.split(dead.as_str());
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |before, part| before + &part.replacen("</a>", "", 1))
 }
 
 /// The scrolling container of a table, focusable so that the keyboard can scroll it.
@@ -299,18 +292,39 @@ fn below(wanted: HeadingLevel, top: HeadingLevel, before: HeadingLevel) -> Headi
     HeadingLevel::try_from(level).unwrap_or(HeadingLevel::H6)
 }
 
-/// Wraps the events since the link's start in a link, if its target is http or https and not too long.
+/// What the writer of HTML encodes in an address, beside what is not ASCII.
+const ENCODED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// Whether a link to this address is one on the page: it is not too long, and one of the web, as the sanitizer reads it.
+fn is_link(address: &str) -> bool {
+    web(address).is_some()
+        && address.len() <= MAX_PIECE
+        && Url::parse(&utf8_percent_encode(address, ENCODED).to_string()).is_ok()
+}
+
+/// Wraps the events since the link's start in a link, if its target [is one](is_link).
 /// A link without text shows its target.
 fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, LinkType)>) {
     let Some((from, dest_url, link_type)) = link else { return };
-    if super::links::web(&dest_url).is_none() {
+    if web(&dest_url).is_none() {
         return;
     }
     if !has_words(events.get(from..).unwrap_or_default()) {
         events.truncate(from);
         events.push(Event::Text(dest_url.clone()));
     }
-    if dest_url.len() > MAX_PIECE {
+    if !is_link(&dest_url) {
         return;
     }
     let title = CowStr::Borrowed("");
@@ -408,6 +422,10 @@ mod tests {
         let note = "Summary:\n\n[note]: https://x.example\n\nend";
         assert_eq!(html(note), "<p>Summary:</p>\n<p>[note]: https://x.example</p>\n<p>end</p>");
         assert_eq!(first_words(note, 80), "Summary: [note]: https://x.example end");
+        for address in ["https://a.example:99999/", "https://[::1]/", "/a"] {
+            let text = html(&format!("See [a].\n\n[a]: {address}"));
+            assert_eq!(text, format!("<p>See [a].</p>\n<p>[a]: {address}</p>"));
+        }
         let quoted = html("> - [a]: b \"c\"\n> - d");
         assert!(quoted.contains("<li>[a]: b \"c\"</li>"), "{quoted}");
         // Code has nothing that is not typed.
@@ -428,6 +446,15 @@ mod tests {
         // Those between them are words.
         let text = html(&format!("{text}\n\n{source}[c]: d\n{other}"));
         assert_eq!(text, format!("{shown}\n<p>[c]: d</p>"));
+        // Wherever they stand.
+        for before in ["2.\n    ", "[c]: d\n    ", "- [c]: d\n-\n     ", "> [c]: d\n> ", "2. "] {
+            let text = html(&format!("[B]\n\n{before}{other}"));
+            assert!(text.starts_with(&format!("<p>{}</p>", link("b", "B"))), "{text}");
+            assert!(!text.contains("[b]"), "{text}");
+        }
+        let quoted = html("[it][a b]\n\n> [c]: d\n> [a\n> b]:\n> https://a.example/\n> - e");
+        assert!(quoted.starts_with(&format!("<p>{}</p>", link("a", "it"))), "{quoted}");
+        assert!(quoted.contains("<p>[c]: d</p>\n<ul dir=\"auto\">\n<li>e</li>"), "{quoted}");
         // Of two with one name the parser takes the first.
         let long = format!("{source}\nPrices rise. {}See [it][a].", "And more. ".repeat(100));
         assert!(first_words(&long, 12).starts_with("Prices rise"));
