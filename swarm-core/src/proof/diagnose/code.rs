@@ -59,7 +59,7 @@ codes! {
     KeyDer = "key-der", "the public key is wrapped, in DER, as OpenSSH does or behind its multicodec: send base64 of only its last 32 bytes";
     KeyPem = "key-pem", "the public key is PEM: decode it, and send base64 of the last 32 bytes";
     KeyEncoding = "key-encoding", "the public key is in base64 twice, in base58, in multibase (did:key) or a list of numbers: send standard base64 of its 32 bytes, once";
-    KeyIsPrivate = "key-is-private", "the public key that was sent is a private key and is now compromised: generate a new pair and send its public key";
+    KeyIsPrivate = "key-is-private", "what was sent as the public key or the signature is a private key, which is now compromised: generate a new pair and send its public key";
     OtherPayload = "other-payload", "another text was signed, not this kind of payload: sign canonical";
     OtherKey = "other-key", "the signature belongs to the public key that was sent, not to the registered key of the member";
     InvalidField = "invalid-field", "a field is missing or invalid: correct it, then sign";

@@ -44,7 +44,7 @@ pub struct Diagnosis {
     pub verified: bool,
     /// The text that should have been signed; `None` if fields of it are missing or invalid.
     pub canonical: Option<String>,
-    /// The mistakes; empty exactly when `verified` is true.
+    /// The mistakes; if `verified` is true, none but that a private key was sent.
     pub findings: Vec<SigningMistake>,
 }
 
@@ -89,7 +89,11 @@ pub fn diagnose(body: &SignedBody, registered: Option<&PublicKey>) -> Result<Dia
     }
     let keys = keys(registered, encodings::keys(body.public_key()));
     let verified = body.holds(registered);
-    let (key, findings) = if verified { (keys.first(), Vec::new()) } else { mistakes(body, &keys) };
+    let (key, mut findings) =
+        if verified { (keys.first(), Vec::new()) } else { mistakes(body, &keys) };
+    if has_private_key(body, &keys) {
+        findings.insert(0, SigningMistake::of(Code::KeyIsPrivate));
+    }
     Ok(Diagnosis {
         kind: body.kind(),
         verified,
@@ -112,12 +116,20 @@ fn keys(
     sent
 }
 
+/// Whether the private key of one of these public keys was sent as the key or as the signature. That it is, the public key proves, whatever
+/// was signed.
+fn has_private_key(body: &SignedBody, keys: &[Decoded<PublicKey>]) -> bool {
+    let sent = [body.public_key(), Some(body.signature())].into_iter().flat_map(encodings::keys);
+    let mut private = sent.filter(Decoded::is_private);
+    private.any(|pair| keys.iter().any(|key| !key.is_private() && key.value == pair.value))
+}
+
 /// The key that explains the signature, and all mistakes. Mistakes in the encoding of signature and
 /// key are reported whatever was signed: those of the readings that verify, and without a proof
 /// those that all readings have.
 ///
 /// Any 32 bytes are the seed of a key pair. So a sent key is reported as a private key only if the
-/// signature proves it. Without that proof, bytes that are no public key are an invalid field.
+/// signature or [a public key](has_private_key) proves it. Without that proof, bytes that are no public key are an invalid field.
 fn mistakes<'a>(
     body: &SignedBody,
     keys: &'a [Decoded<PublicKey>],

@@ -353,5 +353,20 @@ fn private_key_that_is_a_point_is_named_beside_other_mistakes() {
         let mut body = case.signing(&message);
         body.push(("publicKey", json::write(&seed)));
         assert_eq!(codes(&body, None), expected, "{message}");
+        // The registered key proves it, whatever was signed.
+        let proven: &[Code] =
+            if expected == [Unknown] { &[KeyIsPrivate, Unknown] } else { expected };
+        assert_eq!(codes(&body, Some(&case.key)), proven, "{message}");
+    }
+}
+
+#[test]
+fn private_key_in_place_of_the_signature_is_named() {
+    use base64::Engine as _;
+    let (case, other) = (case("R&D", "1"), SigningKey::from_bytes(&[9; 32]));
+    for secret in [&case.key.to_bytes()[..], &case.key.to_keypair_bytes()] {
+        let body = case.signed(&base64::engine::general_purpose::STANDARD.encode(secret));
+        assert_eq!(codes(&body, Some(&case.key)), [KeyIsPrivate, Unknown]);
+        assert_eq!(codes(&body, Some(&other)), [Unknown], "nothing proves it");
     }
 }
