@@ -228,6 +228,7 @@ pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
     let rarer = RARER
         .iter()
         .filter_map(move |(order, style)| Some(first?.of((*order, *style, Finish::NOTHING))));
+    let printed = PYTHON_TEXTS.iter().filter_map(move |output| Some(first?.of(*output)));
     let (usual, others) = DEFAULTS.split_at(DEFAULTS.len().min(USUAL));
     let defaults = |outputs: &'static [Output]| read(outputs.iter().copied(), rest.clone());
     shapes()
@@ -245,6 +246,7 @@ pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
         .chain(rarer)
         .chain(encoded(MORE_ENCODED))
         .chain(of_first(&[2]))
+        .chain(printed)
         .chain(defaults(others))
         .chain(shapes_by_default())
         .chain(of_first(&[3]))
@@ -378,6 +380,15 @@ const RARER: &[(Order, Style)] = &[
     (Order::Sorted, Style { layout: Layout::JSON_CPP, ..with(Escapes::ASCII) }),
 ];
 
+/// `str` of Python, sorted and as a line.
+const PYTHON_TEXTS: &[Output] = &[
+    (Order::Sorted, PYTHON_TEXT, Finish::NOTHING),
+    (Order::Given, PYTHON_TEXT, Finish::LINE),
+    (Order::Given, PYTHON_TEXT, Finish::WINDOWS_LINE),
+    (Order::Sorted, PYTHON_TEXT, Finish::LINE),
+    (Order::Sorted, PYTHON_TEXT, Finish::WINDOWS_LINE),
+];
+
 /// The output of programs, and what is signed in its place.
 type Encoded = (&'static [Output], &'static [Encoding]);
 
@@ -475,6 +486,9 @@ fn times(sent: &Sent) -> impl Iterator<Item = Candidate> {
         Shape::Time(Fraction::Shortest, "+00:00"),
         Shape::Time(Fraction::Shortest, "Z"),
         Shape::Time(Fraction::AsGiven, "+00:00"),
+        // The format `O` of .NET.
+        Shape::Time(Fraction::Ticks, "Z"),
+        Shape::Time(Fraction::Ticks, "+00:00"),
     ];
     let times = if sent.kind == PayloadKind::TokenClaim { TIMES } else { &[] };
     times.iter().flat_map(|shape| {

@@ -51,12 +51,12 @@ codes! {
     SignatureHex = "signature-hex", "the signature is hexadecimal: send standard base64 of its 64 bytes";
     SignatureBase64url = "signature-base64url", "the signature is in URL-safe base64: send standard base64, with + and /";
     SignatureUnpadded = "signature-unpadded", "the signature lacks its padding: send standard base64, with = at the end";
-    SignatureAttached = "signature-attached", "the signature is longer than 64 bytes, as where a library puts the message behind it (sign of PyNaCl, crypto_sign of libsodium): send base64 of only its first 64 bytes";
+    SignatureAttached = "signature-attached", "the signature is longer than 64 bytes, as where a library puts the message behind it (sign of PyNaCl, crypto_sign of libsodium) or a prefix before it (Tink, minisign): send base64 of only the 64 bytes of the signature";
     SignatureWhitespace = "signature-whitespace", "the signature contains white space, perhaps in place of +, a prefix, quotes or other marks, escapes of a URL or of HTML, a byte order mark or other characters that are not shown: send only its 88 characters";
     SignatureEncoding = "signature-encoding", "the signature is in base64 twice, in base58, in multibase or a list of numbers: send standard base64 of its 64 bytes, once";
     KeyHex = "key-hex", "the public key is hexadecimal: send standard base64 of its 32 bytes";
     KeyBase64url = "key-base64url", "the public key is in another form of base64, as x of a JWK is: send the standard one, with + and / and padding, without a prefix, white space, quotes or characters that are not shown";
-    KeyDer = "key-der", "the public key is wrapped, in DER, as OpenSSH does or behind its multicodec: send base64 of only its last 32 bytes";
+    KeyDer = "key-der", "the public key is wrapped, in DER, as SSH, minisign and COSE do or behind its multicodec: send base64 of only its last 32 bytes";
     KeyPem = "key-pem", "the public key is PEM: decode it, and send base64 of the last 32 bytes";
     KeyEncoding = "key-encoding", "the public key is in base64 twice, in base58, in multibase (did:key) or a list of numbers: send standard base64 of its 32 bytes, once";
     KeyIsPrivate = "key-is-private", "what was sent as the public key or the signature is a private key, which is now compromised: generate a new pair and send its public key";

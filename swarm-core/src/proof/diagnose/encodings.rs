@@ -33,14 +33,14 @@ pub(super) fn shared<'a, T: 'a>(mut readings: impl Iterator<Item = &'a Decoded<T
     shared
 }
 
-/// The signatures that `text` may encode, the likeliest first. The message may follow the 64 bytes.
+/// The signatures that `text` may encode, the likeliest first. The message may follow the 64 bytes, or it or a prefix may precede them.
 pub(super) fn signatures(text: &str) -> Vec<Decoded<Signature>> {
     let mut readings = readings(text);
     // What is in another encoding may be readable as a few bytes more, and no message behind a signature is so short.
     if readings.iter().any(|reading| reading.bytes.len() == 64) {
         readings.retain(|reading| reading.bytes.len() == 64);
     }
-    readings.iter().filter_map(Reading::signature).collect()
+    readings.iter().flat_map(Reading::signatures).collect()
 }
 
 /// The public keys that `text` may encode, the likeliest first, and those that it may be the private key of after them.
@@ -86,8 +86,8 @@ struct Reading {
 }
 
 impl Reading {
-    fn signature(&self) -> Option<Decoded<Signature>> {
-        let (signature, rest) = self.bytes.split_first_chunk::<64>()?;
+    /// The bytes, or those at either end.
+    fn signatures(&self) -> Vec<Decoded<Signature>> {
         let form: &[Code] = match self.form {
             Form::Standard => &[],
             Form::Unpadded => &[Code::SignatureUnpadded],
@@ -100,10 +100,15 @@ impl Reading {
         if !self.is_bare && self.form != Form::Other {
             codes.insert(0, Code::SignatureWhitespace);
         }
-        if !rest.is_empty() {
-            codes.push(Code::SignatureAttached);
-        }
-        Some(Decoded { codes, value: Signature::from_bytes(signature) })
+        let is_attached = self.bytes.len() > 64;
+        codes.extend(is_attached.then_some(Code::SignatureAttached));
+        let ends =
+            [self.bytes.first_chunk::<64>(), self.bytes.last_chunk().filter(|_last| is_attached)];
+        let decoded = ends
+            .into_iter()
+            .flatten()
+            .map(|bytes| Decoded { codes: codes.clone(), value: Signature::from_bytes(bytes) });
+        decoded.collect()
     }
 
     fn key(self) -> Decoded<Vec<u8>> {
@@ -280,14 +285,23 @@ const OPENSSH: &[u8] = b"\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20";
 const MULTICODEC: &[u8] = b"\xed\x01";
 const MULTICODEC_PRIVATE: &[u8] = b"\x80\x26";
 
+/// What precedes the number of a key, of eight bytes, and the key in a file of minisign.
+const MINISIGN: &[u8] = b"Ed";
+
+/// What precedes the 32 bytes of `x` at the end of a `COSE_Key` (RFC 9053).
+const COSE: &[u8] = b"\x21\x58\x20";
+
 /// What precedes the seed in the DER of an Ed25519 private key of either version, behind its length and the version.
 /// Attributes and the public key may follow the seed.
 const PKCS8: &[u8] = b"\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
 /// The bytes of the public key in these, which may be wrapped.
 fn public_in(bytes: &[u8]) -> Option<&[u8; 32]> {
-    let prefixes: [&[u8]; 4] = [&[], SPKI, OPENSSH, MULTICODEC];
-    prefixes.into_iter().find_map(|prefix| bytes.strip_prefix(prefix)?.try_into().ok())
+    let (ahead, key) = bytes.split_last_chunk()?;
+    let is_key = [b"".as_slice(), SPKI, OPENSSH, MULTICODEC].contains(&ahead)
+        || (ahead.starts_with(MINISIGN) && ahead.len() == MINISIGN.len() + 8)
+        || ahead.ends_with(COSE);
+    is_key.then_some(key)
 }
 
 /// The seed of the private key in these bytes.
@@ -328,16 +342,18 @@ fn keys_in(content: Decoded<Vec<u8>>) -> impl Iterator<Item = Decoded<PublicKey>
 
 /// The bytes that a text of a key may encode, with what wraps the key in them, the likeliest first.
 fn contents(text: &str) -> Vec<Decoded<Vec<u8>>> {
-    let text = base64_of_openssh(text).unwrap_or(text);
+    let text = base64_of_ssh(text).unwrap_or(text);
     let outer = direct_readings(text);
     let texts = outer.iter().filter_map(|reading| std::str::from_utf8(&reading.bytes).ok());
     let file = texts.chain([text]).find_map(of_file);
     file.unwrap_or_else(|| with_inner(outer).into_iter().map(Reading::key).collect())
 }
 
-/// The base64 in a line of OpenSSH.
-fn base64_of_openssh(text: &str) -> Option<&str> {
-    text.trim_start().strip_prefix("ssh-ed25519 ")?.split_whitespace().next()
+/// The base64 in a line of OpenSSH or a file of SSH (RFC 4716).
+fn base64_of_ssh(text: &str) -> Option<&str> {
+    /// The name of the algorithm, behind its length.
+    const START: &str = "AAAAC3NzaC1lZDI1NTE5";
+    text.split_whitespace().find(|word| word.starts_with(START))
 }
 
 /// The key in a PEM file or a JWK, if there is one; `None` for a text that is neither.

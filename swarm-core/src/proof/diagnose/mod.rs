@@ -144,7 +144,7 @@ fn mistakes<'a>(
         return (Some(*key), codes.map(SigningMistake::of).collect());
     }
     let mut codes = encodings::shared(signatures.iter());
-    // Whether the first 64 bytes are a signature, only a verification shows.
+    // Whether 64 of the bytes are a signature, only a verification shows.
     if codes.contains(&Code::SignatureAttached) {
         codes.clear();
     }

@@ -72,6 +72,8 @@ pub(super) enum Fraction {
     Shortest,
     /// Six digits, or none where all are zero.
     Micros,
+    /// Seven digits.
+    Ticks,
 }
 
 /// A normal form of Unicode.
@@ -189,6 +191,7 @@ fn with_time(mut payload: Fields, fraction: Fraction, zone: &str) -> Fields {
         let digits = match fraction {
             Fraction::Never => String::new(),
             Fraction::AsGiven => given.to_owned(),
+            Fraction::Ticks => format!("{shortest:0<7}"),
             Fraction::Micros if !shortest.is_empty() => format!("{shortest:0<6}"),
             Fraction::Shortest | Fraction::Micros => shortest.to_owned(),
         };

@@ -309,24 +309,33 @@ fn signatures_in_other_encodings() {
     }
 }
 
-/// What `sign` of PyNaCl and `crypto_sign` of libsodium return.
+/// What `sign` of PyNaCl and `crypto_sign` of libsodium return, the reverse, and the prefixes of Tink and minisign.
 #[test]
-fn signature_before_its_message() {
+fn signature_beside_other_bytes() {
+    type Around = fn(&[u8], &[u8]) -> Vec<u8>;
+    let around: [Around; 4] = [
+        |signature, message| [signature, message].concat(),
+        |signature, message| [message, signature].concat(),
+        |signature, _| [&b"\x01\0\0\0\x07"[..], signature].concat(),
+        |signature, _| [&b"Ed\0\0\0\0\0\0\0\x07"[..], signature].concat(),
+    ];
     type Encoding = fn(&[u8]) -> String;
     let encodings: [(&[Code], Encoding); 2] = [
         (&[Code::SignatureAttached], |bytes| STANDARD.encode(bytes)),
         (&[Code::SignatureHex, Code::SignatureAttached], hex),
     ];
-    for (expected, encoding) in encodings {
+    for ((expected, encoding), around) in
+        encodings.into_iter().flat_map(|it| around.map(|around| (it, around)))
+    {
         names(expected, any_kind(), |case| {
             let message = case.canonical();
             let signature = case.key.sign(message.as_bytes()).to_bytes();
-            let text = encoding(&[&signature[..], message.as_bytes()].concat());
+            let text = encoding(&around(&signature, message.as_bytes()));
             let is_mistake = text.len() <= Signature::MAX as usize;
             is_mistake.then(|| (case.signed(&text), case.key))
         });
     }
-    // Longer bytes that do not begin with a signature of a known text.
+    // Longer bytes that neither begin nor end with a signature of a known text.
     names(&[Code::Unknown], any_kind(), |case| {
         let other = case.key.sign(b"another text").to_bytes();
         let bytes = [&other[..], case.canonical().as_bytes()].concat();
@@ -679,7 +688,21 @@ fn keys_of_other_programs_are_named() {
     const ATTRIBUTES: &[u8] =
         b"\xa0\x1f\x30\x1d\x06\x0a\x2a\x86\x48\x86\xf7\x0d\x01\x09\x09\x14\x31\x0f\x0c\x0dCurdle Chairs";
     type Form = fn(&SigningKey) -> String;
-    let forms: [(&[Code], Form); 24] = [
+    let forms: [(&[Code], Form); 27] = [
+        (&[Code::KeyDer], |key| {
+            STANDARD.encode([&b"Ed\x07\x06\x05\x04\x03\x02\x01\0"[..], &public(key)].concat())
+        }),
+        (&[Code::KeyDer], |key| {
+            STANDARD
+                .encode([&b"\xa4\x01\x01\x03\x27\x20\x06\x21\x58\x20"[..], &public(key)].concat())
+        }),
+        (&[Code::KeyDer], |key| {
+            let inside = [&b"\0\0\0\x0bssh-ed25519\0\0\0\x20"[..], &public(key)].concat();
+            let inside = STANDARD.encode(inside);
+            format!(
+                "---- BEGIN SSH2 PUBLIC KEY ----\nComment: \"ada\"\n{inside}\n---- END SSH2 PUBLIC KEY ----\n"
+            )
+        }),
         (&[Code::KeyEncoding, Code::KeyDer], |key| {
             format!("did:key:{}", multikey([0xed, 1], &public(key)))
         }),

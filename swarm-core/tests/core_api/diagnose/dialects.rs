@@ -51,6 +51,20 @@ fn text_of_a_dict_of_python_is_named() {
     for (body, written, expected) in texts {
         found(&take_with(body, "", "0.7"), text(written), expected, "str");
     }
+    let case = take_with("up", "", "0.7");
+    let sorted = "{'body': 'up', 'confidence': 0.7, 'date': '2026-11-21', 'memberId': 'ada', \
+        'memoUrl': '', 'nonce': 'n-1', 'stance': 'bullish', 'subjectId': 'aurora'}";
+    found(&case, sorted, &[KeyOrder, Whitespace, NotJson], "sorted");
+    for end in ["\n", "\r\n"] {
+        let printed: &[Code] = &[Whitespace, NotJson, TrailingNewline];
+        found(&case, text("'up'") + end, printed, "print");
+        found(
+            &case,
+            sorted.to_owned() + end,
+            &[&[KeyOrder][..], printed].concat(),
+            "sorted, print",
+        );
+    }
     let weights =
         "'weights': [{'bucket': 'hold', 'weight': 0.5}, {'bucket': 'add', 'weight': 1.0}]";
     let message = text("'up'").replace('}', &format!(", {weights}}}"));
@@ -195,6 +209,9 @@ fn times_that_were_written_again_are_named() {
         ("00.120Z", "00.12Z"),
         ("00.120Z", "00+00:00"),
         ("00.120Z", "00Z"),
+        ("00.000Z", "00.0000000Z"),
+        ("00.120Z", "00.1200000Z"),
+        ("00.120Z", "00.1200000+00:00"),
     ] {
         let [given, written] = [given, written].map(|second| format!("2026-11-21T10:10:{second}"));
         let case = claim(&given);
