@@ -44,7 +44,28 @@ pub fn is_loopback(url: &str) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test panics")]
 mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+
     use super::*;
+
+    #[test]
+    fn url_is_requested_percent_encoded() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let asked = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut line = String::new();
+            BufReader::new(&stream).read_line(&mut line).unwrap();
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+            (stream, line)
+        });
+        let client = WebhookClient::new(&format!("{origin}/höök/{{a|b}}?für=a b%20[\"c\"]&d=e^f"));
+        assert_eq!(client.unwrap().post(&[], "{}").unwrap(), 204);
+        let (_open, line) = asked.join().unwrap();
+        let path = "/h%C3%B6%C3%B6k/%7Ba%7Cb%7D?f%C3%BCr=a%20b%20[%22c%22]&d=e%5Ef";
+        assert_eq!(line, format!("POST {path} HTTP/1.1\r\n"));
+    }
 
     #[test]
     fn urls_may_have_a_query() {
