@@ -28,6 +28,8 @@ struct CardPage {
     title: String,
     subject: String,
     href: String,
+    /// The address of the page of the session, of which the card is a part.
+    canonical: String,
     stage: String,
     date: Markup,
     deadline: Markup,
@@ -41,9 +43,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let session = tenant.summary(request.session_id()?).await?;
     let (_, subject) = lists::subject(tenant, &session.subject_id).await?;
     let site = SiteContext::of(&request);
+    let path = links::session(session.id);
     let page = CardPage {
         title: title(&session, &subject),
-        href: format!("{}{}", site.origin, links::session(session.id)),
+        href: format!("{}{path}", site.origin),
+        canonical: format!("{}{path}", site.id_origin),
         stage: stage_text::flagged(&session, times),
         date: times.day(session.date),
         deadline: stage_text::deadline(&session, times),

@@ -610,3 +610,31 @@ fn ids_of_feeds_are_of_the_public_origin() {
         assert_eq!(ids(&other), plain, "{path}");
     }
 }
+
+/// Search engines keep one address of a page, whatever the host and the order that it is read in.
+#[test]
+fn canonical_address_is_of_the_public_origin_and_names_no_order() {
+    let mut acme = tenant("default", ADMIN, &[]);
+    acme.public_origin = Some(PublicOrigin::parse("https://acme.example").unwrap());
+    let server = Server::of(Site::single(services(&MemoryStore::new()), acme));
+    let client = server.client();
+    client.convene(DAY, "aurora");
+    for (path, canonical) in [
+        ("/", "/"),
+        ("/swarm/sessions/1", "/swarm/sessions/1"),
+        ("/swarm/sessions/1/card", "/swarm/sessions/1"),
+        ("/swarm/sessions/1?sort=newest", "/swarm/sessions/1"),
+        ("/swarm/subjects?q=aurora&sort=name", "/swarm/subjects?q=aurora"),
+        ("/swarm/members?sort=none", "/swarm/members"),
+        // Another order has other rows there.
+        ("/swarm/members?sort=last&from=2", "/swarm/members?sort=last&#38;from=2"),
+    ] {
+        let page = html(&client, path);
+        for tag in ["<link rel=\"canonical\" href=", "<meta property=\"og:url\" content="] {
+            let tag = format!("{tag}\"https://acme.example{canonical}\">");
+            assert!(page.contains(&tag), "{tag} in {page}");
+        }
+    }
+    let card = html(&client, "/swarm/sessions/1/card");
+    assert!(card.contains(&format!("<a href=\"{}/swarm/sessions/1\"", client.url())), "{card}");
+}
