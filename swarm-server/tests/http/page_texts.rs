@@ -638,3 +638,33 @@ fn canonical_address_is_of_the_public_origin_and_names_no_order() {
     let card = html(&client, "/swarm/sessions/1/card");
     assert!(card.contains(&format!("<a href=\"{}/swarm/sessions/1\"", client.url())), "{card}");
 }
+
+/// Whoever embeds a session has the address that a browser shows, a link has, or a person typed.
+#[test]
+fn oembed_finds_a_session_by_equivalent_addresses() {
+    let mut acme = tenant("acme", ADMIN, &["desk.example", "Other.example"]);
+    acme.public_origin = Some(PublicOrigin::parse("https://acme.example/opinions").unwrap());
+    let server = Server::of(Site::by_host(services(&MemoryStore::new()), [acme]).unwrap());
+    let client = server.client().at("desk.example:8443").below("/opinions");
+    client.convene(DAY, "aurora");
+    for (origin, status) in [
+        ("http://desk.example:8443", 200),
+        ("HTTPS://DESK.example:8443", 200),
+        ("https://acme.example", 200),
+        ("https://acme.example:443", 200),
+        ("Http://Acme.Example:80", 200),
+        ("http://other.example", 200),
+        ("https://acme.example:80", 404),
+        ("https://elsewhere.example", 404),
+        ("ftp://acme.example", 404),
+        ("//acme.example", 404),
+    ] {
+        let url = format!("{origin}/opinions/swarm/sessions/1");
+        let url = url.replace(':', "%3A").replace('/', "%2F");
+        assert_eq!(client.get(&format!("/oembed?url={url}")).status, status, "{origin}");
+    }
+    for path in ["/swarm/sessions/1", "/opinions/swarm/sessions/2", "/opinionsx/swarm/sessions/1"] {
+        let url = format!("https%3A%2F%2Facme.example{}", path.replace('/', "%2F"));
+        client.get(&format!("/oembed?url={url}")).expect(404);
+    }
+}
