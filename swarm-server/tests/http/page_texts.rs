@@ -424,9 +424,17 @@ fn deadlines_are_a_calendar_whose_events_move() {
     let (all, one) = (lines("/deadlines.ics"), lines("/swarm/subjects/aurora/deadlines.ics"));
     assert_eq!((events(&all), events(&one)), (2, 1));
     let summary = "SUMMARY:Aurora\\, north\\; lights\\, 2026-11-21: takes are due";
-    for line in ["DTSTART:20300102T030405Z", summary] {
+    for line in [
+        "DTSTART:20300102T030405Z",
+        summary,
+        "TRANSP:TRANSPARENT",
+        "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
+        "X-PUBLISHED-TTL:PT1H",
+    ] {
         assert!(one.iter().any(|it| it == line), "{line}: {one:?}");
     }
+    let page = html(client, "/swarm/subjects/aurora");
+    assert!(page.contains("href=\"/swarm/subjects/aurora/deadlines.ics\""), "{page}");
     // An end has to come later than the start (RFC 5545, 3.8.2.2).
     assert!(!one.iter().any(|line| line.starts_with("DTEND")), "{one:?}");
     let id = |lines: &[String]| lines.iter().find(|it| it.starts_with("UID:")).cloned().unwrap();
