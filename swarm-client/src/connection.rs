@@ -11,7 +11,7 @@ use swarm_core::json::{self, Json, Object};
 use ureq::config::ConfigBuilder;
 use ureq::http::request::Builder;
 use ureq::http::uri::Authority;
-use ureq::http::{HeaderValue, Request, Response, Uri};
+use ureq::http::{HeaderMap, HeaderValue, Request, Response, Uri};
 use ureq::typestate::AgentScope;
 use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol};
 
@@ -118,15 +118,19 @@ impl Client {
         Ok(Self { base: encoded(url), ..client })
     }
 
-    /// Posts JSON to the URL once, with these headers. Returns the status of the answer.
-    pub(crate) fn post_json(&self, headers: &[(&str, &str)], body: &str) -> Result<u16, Error> {
+    /// Posts JSON to the URL once, with these headers. Returns the status and the headers of the answer.
+    pub(crate) fn post_json(
+        &self,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<(u16, HeaderMap), Error> {
         let mut request = Request::builder().method("POST").uri(&self.base);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.header("content-type", "application/json");
-        let answered = self.run(request.body(body).map_err(malformed)?)?;
-        Ok(answered.status().as_u16())
+        let (answered, _) = self.run(request.body(body).map_err(malformed)?)?.into_parts();
+        Ok((answered.status.as_u16(), answered.headers))
     }
 
     /// A client whose connections `configure` configures, by the scheme of the URL.

@@ -21,7 +21,7 @@ pub const MAX_MAIL_ATTEMPTS: u32 = 10;
 const MIN_BACKOFF_MILLIS: i64 = 30 * 1_000;
 
 /// The maximum backoff, in milliseconds: one hour.
-const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
+pub(super) const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// Writes the mails to members. Implementations have no side effects: a mail is written before the
 /// commit that queues it, and that commit may fail.
