@@ -4,13 +4,14 @@ use std::net::IpAddr;
 use std::thread::sleep;
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::Serialize;
 use swarm_core::Invalid;
 use swarm_core::json::{self, Json, Object};
 use ureq::config::ConfigBuilder;
 use ureq::http::request::Builder;
 use ureq::http::uri::Authority;
-use ureq::http::{HeaderValue, Request, Response, Uri};
+use ureq::http::{HeaderMap, HeaderValue, Request, Response, Uri};
 use ureq::typestate::AgentScope;
 use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol};
 
@@ -35,6 +36,19 @@ const RETRY_DELAYS: [Duration; 4] = [
     Duration::from_secs(4),
 ];
 
+/// The characters of ASCII that no URL has (RFC 3986), though people write them and `http` takes some.
+const OUTSIDE_URLS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
 /// A client of one service. Clones share its connections.
 ///
 /// A request takes at most 30 s ([`with_timeout`](Self::with_timeout)). Calls that may be repeated are made up to five times while there is
@@ -46,7 +60,7 @@ const RETRY_DELAYS: [Duration; 4] = [
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
-    /// Without a trailing slash.
+    /// Percent-encoded, without a trailing slash.
     base: String,
     /// The origin that members know the service by.
     service: String,
@@ -101,18 +115,22 @@ impl Client {
             trusting_the_system(config.max_idle_connections(0), scheme)
         };
         let client = Self::configured(bare, configure)?.with_timeout(timeout);
-        Ok(Self { base: url.to_owned(), ..client })
+        Ok(Self { base: encoded(url), ..client })
     }
 
-    /// Posts JSON to the URL once, with these headers. Returns the status of the answer.
-    pub(crate) fn post_json(&self, headers: &[(&str, &str)], body: &str) -> Result<u16, Error> {
+    /// Posts JSON to the URL once, with these headers. Returns the status and the headers of the answer.
+    pub(crate) fn post_json(
+        &self,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<(u16, HeaderMap), Error> {
         let mut request = Request::builder().method("POST").uri(&self.base);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.header("content-type", "application/json");
-        let answered = self.run(request.body(body).map_err(malformed)?)?;
-        Ok(answered.status().as_u16())
+        let (answered, _) = self.run(request.body(body).map_err(malformed)?)?.into_parts();
+        Ok((answered.status.as_u16(), answered.headers))
     }
 
     /// A client whose connections `configure` configures, by the scheme of the URL.
@@ -140,7 +158,7 @@ impl Client {
         };
         let bad_proxy = proxy.as_ref().err().copied();
         let config = configure(config.proxy(proxy.unwrap_or_default()), scheme);
-        let base = url.trim_end_matches('/').to_owned();
+        let base = encoded(url.trim_end_matches('/'));
         let service = address(url).ok_or(InvalidUrl)?;
         let (agent, timeout) = (config.build().into(), REQUEST_TIMEOUT);
         Ok(Self { agent, base, service, timeout, retry_delays: &RETRY_DELAYS, bad_proxy })
@@ -167,7 +185,7 @@ impl Client {
         authority.find('/').and_then(|at| authority.get(at..)).unwrap_or_default()
     }
 
-    /// Returns the URL that it was made with, without a trailing slash.
+    /// Returns the URL that it was made with, percent-encoded and without a trailing slash.
     pub fn url(&self) -> &str {
         &self.base
     }
@@ -448,6 +466,11 @@ fn is_untrusted(_: &ureq::Error) -> bool {
 /// A token with a line end, for example.
 fn malformed(error: ureq::http::Error) -> Error {
     Invalid::new("request", format!("cannot be sent: {error}")).into()
+}
+
+/// A URL whose path and query may have been written for people, as it is requested. Its host is in ASCII.
+fn encoded(url: &str) -> String {
+    utf8_percent_encode(url, OUTSIDE_URLS).to_string()
 }
 
 /// The origin of an `http` or `https` URL, in lower case and without the default port, and its path without a slash at the end. `None`

@@ -62,5 +62,5 @@ pub use swarm_core::domain::SealedTake;
 pub use swarm_core::json::printable;
 pub use takes::{SubmitAnswer, SubmittedTake, TakeFields, new_key, new_nonce, sign_take};
 pub use timestamp::TimestampClient;
-pub use webhook::{WebhookClient, is_loopback};
+pub use webhook::{WebhookAnswer, WebhookClient, is_loopback};
 pub use witness::WitnessClient;

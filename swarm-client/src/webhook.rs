@@ -24,13 +24,26 @@ impl WebhookClient {
         Client::posting_to(url, TIMEOUT).map(Self)
     }
 
-    /// Posts JSON once, with these headers, for at most 10 s, and returns the status of the answer. No redirect is followed.
+    /// Posts JSON once, with these headers, for at most 10 s, and returns the answer. No redirect is followed.
     ///
     /// # Errors
     /// [`Error::NoAnswer`].
-    pub fn post(&self, headers: &[(&str, &str)], body: &str) -> Result<u16, Error> {
-        self.0.post_json(headers, body)
+    pub fn post(&self, headers: &[(&str, &str)], body: &str) -> Result<WebhookAnswer, Error> {
+        let (status, headers) = self.0.post_json(headers, body)?;
+        let retry_after = headers.get("retry-after").and_then(|value| value.to_str().ok());
+        let retry_after = retry_after.and_then(|seconds| seconds.trim().parse().ok());
+        Ok(WebhookAnswer { status, retry_after })
     }
+}
+
+/// The answer of a receiver of webhooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WebhookAnswer {
+    /// The status.
+    pub status: u16,
+    /// After how many seconds it asks to be tried again; `None` if it does not say, or names a date.
+    pub retry_after: Option<u64>,
 }
 
 /// Returns whether the host of a URL is this machine: `localhost`, or a loopback address.
@@ -44,7 +57,28 @@ pub fn is_loopback(url: &str) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test panics")]
 mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+
     use super::*;
+
+    #[test]
+    fn url_is_requested_percent_encoded() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let asked = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut line = String::new();
+            BufReader::new(&stream).read_line(&mut line).unwrap();
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+            (stream, line)
+        });
+        let client = WebhookClient::new(&format!("{origin}/höök/{{a|b}}?für=a b%20[\"c\"]&d=e^f"));
+        assert_eq!(client.unwrap().post(&[], "{}").unwrap().status, 204);
+        let (_open, line) = asked.join().unwrap();
+        let path = "/h%C3%B6%C3%B6k/%7Ba%7Cb%7D?f%C3%BCr=a%20b%20[%22c%22]&d=e%5Ef";
+        assert_eq!(line, format!("POST {path} HTTP/1.1\r\n"));
+    }
 
     #[test]
     fn urls_may_have_a_query() {

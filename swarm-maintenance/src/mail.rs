@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Mail, MessageId};
+use swarm_core::domain::{Message, MessageId};
 use swarm_core::rules::Attempt;
 use swarm_core::service::Reminded;
 use swarm_core::{Mailer, TenantId};
@@ -53,11 +53,11 @@ struct Isolated {
 
 #[async_trait]
 impl Mailer for Isolated {
-    async fn send(&self, mail: &Mail) -> Attempt {
-        let (mailer, mail) = (Arc::clone(&self.mailer), mail.clone());
+    async fn send(&self, message: &Message) -> Attempt {
+        let (mailer, message) = (Arc::clone(&self.mailer), message.clone());
         // When it is dropped, so is the attempt.
         let mut attempts = JoinSet::new();
-        attempts.spawn(async move { mailer.send(&mail).await }.in_current_span());
+        attempts.spawn(async move { mailer.send(&message).await }.in_current_span());
         let fault = match timeout(PATIENCE, attempts.join_next()).await {
             Ok(Some(Ok(attempt))) => return attempt,
             Ok(_) => "the mailer panicked",

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use swarm_core::domain::shown_url;
-use swarm_core::rules::{DeliveryFault, STORE_READY, STORE_REFUSED};
+use swarm_core::rules::{STORE_READY, STORE_REFUSED};
 use swarm_core::service::{StoreCondition, WebhookRound, WebhookSender};
 use swarm_core::{Error, Tenant};
 use tokio::task::{Id, JoinSet};
@@ -29,8 +29,8 @@ pub struct DeliverWebhooks {
     sending: JoinSet<Result<WebhookRound, Error>>,
     /// The URLs to which deliveries are being made, by the task that makes them.
     busy: HashMap<Id, String>,
-    /// The last failure of each webhook that is failing, so that it is logged once.
-    faults: HashMap<String, DeliveryFault>,
+    /// The reason of the last failure of each webhook that is failing, so that it is logged once.
+    faults: HashMap<String, String>,
     /// When old deliveries were removed last.
     removed_at: Option<Instant>,
     condition: StoreCondition,
@@ -86,10 +86,10 @@ impl DeliverWebhooks {
     fn log_fault<T: MaintainedTenant>(&mut self, tenant: &T, url: String, did: &WebhookRound) {
         let tenant = tenant.id();
         match &did.fault {
-            Some(fault) if self.faults.get(&url) != Some(fault) => {
-                let shown = shown_url(&url);
-                tracing::warn!(%tenant, url = shown, error = fault.0, "delivery to a webhook failed");
-                self.faults.insert(url, fault.clone());
+            Some(fault) if self.faults.get(&url).is_none_or(|why| why != fault.why()) => {
+                let (shown, why) = (shown_url(&url), fault.why());
+                tracing::warn!(%tenant, url = shown, error = why, "delivery to a webhook failed");
+                self.faults.insert(url, why.to_owned());
             }
             None if did.round.done > 0 => drop(self.faults.remove(&url)),
             _ => {}

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use swarm_core::domain::{
-    Actor, Attribution, Contact, Digest, Mail, MailState, Quotas, SessionState, Subject,
+    Actor, Attribution, Contact, Digest, MailState, Message, Quotas, SessionState, Subject,
 };
 use swarm_core::proof::log_key::ServerSecret;
 use swarm_core::rules::Attempt;
@@ -124,8 +124,8 @@ struct Faulty;
 
 #[async_trait]
 impl Mailer for Faulty {
-    async fn send(&self, mail: &Mail) -> Attempt {
-        match mail.to.as_str() {
+    async fn send(&self, message: &Message) -> Attempt {
+        match message.mail.to.as_str() {
             "panic@example.org" => panic!("a defect of the mailer"),
             "hang@example.org" => pending().await,
             _ => Attempt::Sent,

@@ -37,6 +37,9 @@ pub struct SessionSummary {
     /// Whether its takes are sealed: it is blind and not opened yet. Not on the wire.
     #[serde(skip)]
     pub sealed: bool,
+    /// The time when it was opened, if it is blind, by the store's clock. Not on the wire.
+    #[serde(skip)]
+    pub opened_at: Option<Timestamp>,
     /// Whether the session is for practice, and counts nowhere; omitted on the wire if it is not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub practice: bool,
@@ -96,6 +99,7 @@ impl Session {
             quorum: self.quorum,
             has_roster: self.roster.is_some(),
             sealed: self.is_sealed(),
+            opened_at: self.opened_at,
             practice: self.practice,
             question: self.question.clone(),
             declaration: self.declaration.clone(),

@@ -1,10 +1,12 @@
 //! Mails to members: their texts, and their delivery with attempts and retries, by one server at a time (API.md, 7.5).
 
+use std::borrow::Cow;
+
 use super::{Refusal, Versioned};
 use crate::domain::json::is_unprintable;
 use crate::domain::{
     Actor, Contact, Links, Mail, MailState, Member, MemberId, Message, NoticeDraft, OperatorAct,
-    Session, SessionId, SessionState, Timestamp, Version,
+    Session, SessionId, SessionState, Timestamp, Version, parse_any_hex,
 };
 
 /// The duration of the lease for one attempt, in milliseconds: two minutes. Afterwards another
@@ -19,7 +21,7 @@ pub const MAX_MAIL_ATTEMPTS: u32 = 10;
 const MIN_BACKOFF_MILLIS: i64 = 30 * 1_000;
 
 /// The maximum backoff, in milliseconds: one hour.
-const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
+pub(super) const MAX_BACKOFF_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// Writes the mails to members. Implementations have no side effects: a mail is written before the
 /// commit that queues it, and that commit may fail.
@@ -35,7 +37,8 @@ pub trait MailText: Send + Sync {
     fn test(&self, to: &Contact, links: &dyn Links) -> Mail;
 }
 
-/// The default texts.
+/// The default texts. Each address that ends a sentence ends its line, without a stop: terminals and mail clients would take the stop for a part
+/// of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandardMailText;
 
@@ -53,9 +56,8 @@ impl MailText for StandardMailText {
                  your application to {origin} was approved. Your member id is {id}.\n\n\
                  Claim your bearer token with the key that you applied with. If you applied with the \
                  program swarm, run: swarm member claim\n\n\
-                 Else ask for a challenge at\n{challenge}, sign it, and post the proof to\n\
-                 {claim}. The token is shown once. The guide, with code that runs, is at\n\
-                 {origin}/skill.md.\n"
+                 Else ask for a challenge at\n{challenge}\nSign it, and post the proof to\n{claim}\n\n\
+                 The token is shown once. The guide, with code that runs, is at\n{origin}/skill.md\n"
             ),
         })
     }
@@ -73,7 +75,7 @@ impl MailText for StandardMailText {
             body: format!(
                 "Hello {name},\n\n\
                  you are expected in session {id} of {origin}, about {subject}, for {date}, and have not filed a take. \
-                 {closes}How to file is at {origin}/skill.md.\n"
+                 {closes}How to file is at\n{origin}/skill.md\n"
             ),
         }
     }
@@ -101,16 +103,33 @@ pub(crate) fn reminder_due(session: &Session, before_millis: i64) -> Option<Time
     Some(deadline.plus_millis(-before_millis))
 }
 
-/// Returns the e-mail address in a contact: the whole of it, or what follows `mailto:`, or what is in angle brackets after a name. `None` if
+/// Returns the e-mail address in a contact: the whole of it, or that of a `mailto:` URI, or what is in angle brackets after a name. `None` if
 /// it cannot be one.
-pub fn address(contact: &Contact) -> Option<&str> {
+pub fn address(contact: &Contact) -> Option<Cow<'_, str>> {
     let text = contact.as_str().trim_matches(|it: char| it.is_whitespace() || is_unprintable(it));
     let in_brackets = text.strip_suffix('>').and_then(|text| text.rsplit_once('<'));
     let text = in_brackets.map_or(text, |(_, address)| address);
-    let text = text.strip_prefix("mailto:").unwrap_or(text);
-    let is_clean = !text.chars().any(|it| it.is_whitespace() || is_unprintable(it));
+    let text = match text.split_once(':') {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("mailto") => mailto(rest)?,
+        _ => Cow::Borrowed(text),
+    };
+    let is_unclean = |it: char| it.is_whitespace() || it.is_control() || is_unprintable(it);
     let (user, domain) = text.rsplit_once('@')?;
-    (is_clean && !user.is_empty() && !domain.is_empty()).then_some(text)
+    let is_address = !text.contains(is_unclean) && !user.is_empty() && !domain.is_empty();
+    is_address.then_some(text)
+}
+
+/// The address in what follows the scheme of a `mailto:` URI (RFC 6068): without header fields, and decoded.
+fn mailto(text: &str) -> Option<Cow<'_, str>> {
+    let text = text.split(['?', '#']).next().unwrap_or_default();
+    let Some((start, rest)) = text.split_once('%') else { return Some(Cow::Borrowed(text)) };
+    let mut bytes = start.as_bytes().to_vec();
+    for part in rest.split('%') {
+        let (digits, after) = part.split_at_checked(2)?;
+        bytes.extend(parse_any_hex(digits)?);
+        bytes.extend(after.as_bytes());
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
 /// A change of a message.
@@ -252,6 +271,28 @@ pub(super) fn backoff(attempts: u32) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn address_is_read_from_what_people_give_as_contact() {
+        for (contact, address) in [
+            ("zoe%2Btag@test.example", Some("zoe%2Btag@test.example")),
+            ("mailto:zoe%2Btag@test.example?subject=Hi", Some("zoe+tag@test.example")),
+            ("MailTo:zo%c3%ab@test.example#a", Some("zoë@test.example")),
+            ("Zoe <MAILTO:zoe@test.example?cc=all@test.example>", Some("zoe@test.example")),
+            ("mailto:?to=zoe@test.example", None),
+            ("mailto:zoe%4", None),
+            ("mailto:zoe%+2@test.example", None),
+            ("mailto:zoe%é@test.example", None),
+            ("mailto:zo%e9@test.example", None),
+            ("mailto:zoe@test.example%0D%0ARCPT%20TO:<all@test.example", None),
+            ("mailto:zoe%0d%0aBcc%3aall@test.example", None),
+            ("mailto:zoe%00@test.example", None),
+            ("mailto:zoe%E2%80%8B@test.example", None),
+        ] {
+            let contact = Contact::parse(contact).unwrap();
+            assert_eq!(super::address(&contact).as_deref(), address, "{contact:?}");
+        }
+    }
 
     #[test]
     fn backoff_doubles_up_to_an_hour() {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::erasure::ERASED;
-use super::mail::{LEASE_MILLIS, MAX_MAIL_ATTEMPTS, backoff};
+use super::mail::{LEASE_MILLIS, MAX_BACKOFF_MILLIS, MAX_MAIL_ATTEMPTS, backoff};
 use super::{ScheduledWindow, Versioned};
 use crate::domain::json::{Json, write};
 use crate::domain::{
@@ -60,7 +60,35 @@ pub struct DeliveryChange {
 
 /// Why an attempt to deliver failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeliveryFault(pub String);
+#[non_exhaustive]
+pub enum DeliveryFault {
+    /// It failed for this reason, and is repeated.
+    Failed(String),
+    /// It failed for this reason, and the receiver asks that it is not repeated for so many milliseconds.
+    Busy(String, i64),
+    /// It failed for this reason, and the receiver wants no repetition.
+    Refused(String),
+}
+
+impl DeliveryFault {
+    /// Returns the reason.
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Failed(why) | Self::Busy(why, _) | Self::Refused(why) => why,
+        }
+    }
+
+    /// How long the next attempt waits after so many of them, in milliseconds: no longer than the longest backoff, whatever the receiver
+    /// asks for. `None` if there is none.
+    fn wait(&self, attempts: u32) -> Option<i64> {
+        let planned = (attempts < MAX_MAIL_ATTEMPTS).then(|| backoff(attempts))?;
+        match self {
+            Self::Failed(_) => Some(planned),
+            Self::Busy(_, asked) => Some(planned.max(*asked).min(MAX_BACKOFF_MILLIS)),
+            Self::Refused(_) => None,
+        }
+    }
+}
 
 /// Returns whether an event of this time is too old to be delivered.
 pub(crate) fn is_past_delivery(at: Timestamp, now: Timestamp) -> bool {
@@ -250,12 +278,12 @@ pub(crate) fn settle_delivery(
             last_error: None,
             ..delivery
         },
-        Err(DeliveryFault(why)) if delivery.attempts >= MAX_MAIL_ATTEMPTS => {
-            Delivery { state: DeliveryState::Failed, last_error: Some(why), ..delivery }
-        }
-        Err(DeliveryFault(why)) => {
-            let due_at = now.plus_millis(backoff(delivery.attempts));
-            Delivery { due_at, last_error: Some(why), ..delivery }
+        Err(fault) => {
+            let (wait, last_error) = (fault.wait(delivery.attempts), Some(fault.why().to_owned()));
+            match wait {
+                Some(wait) => Delivery { due_at: now.plus_millis(wait), last_error, ..delivery },
+                None => Delivery { state: DeliveryState::Failed, last_error, ..delivery },
+            }
         }
     };
     DeliveryChange {
@@ -281,4 +309,26 @@ pub(crate) fn retry_delivery(
     };
     let operator_act = OperatorAct::new(by, "webhook.retried", queued.id.0);
     DeliveryChange { delivery: queued, expected: delivery.version, operator_act, wakes: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receiver_delays_the_next_attempt_within_the_longest_backoff() {
+        let why = || "answered 503".to_owned();
+        for (fault, attempts, wait) in [
+            (DeliveryFault::Failed(why()), 1, Some(30_000)),
+            (DeliveryFault::Busy(why(), 0), 1, Some(30_000)),
+            (DeliveryFault::Busy(why(), 90_000), 1, Some(90_000)),
+            (DeliveryFault::Busy(why(), 90_000), 3, Some(120_000)),
+            (DeliveryFault::Busy(why(), i64::MAX), 1, Some(MAX_BACKOFF_MILLIS)),
+            (DeliveryFault::Busy(why(), 90_000), MAX_MAIL_ATTEMPTS, None),
+            (DeliveryFault::Failed(why()), MAX_MAIL_ATTEMPTS, None),
+            (DeliveryFault::Refused(why()), 1, None),
+        ] {
+            assert_eq!(fault.wait(attempts), wait, "{fault:?} after {attempts}");
+        }
+    }
 }

@@ -9,8 +9,7 @@ use super::retries::until_committed;
 use super::sessions::BEFORE_RESULT;
 use super::{Commit, CommittedRecord, Error, Round, Tenant};
 use crate::domain::{
-    Actor, Contact, Invalid, Links, Mail, MailState, MemberId, Message, MessageId, OperatorAct,
-    SessionId,
+    Actor, Contact, Invalid, Links, MailState, MemberId, Message, MessageId, OperatorAct, SessionId,
 };
 use crate::rules::{self, Attempt, MessageChange, QueuedMail, Refusal, Reminder, Resource};
 use crate::store::{
@@ -22,7 +21,7 @@ use crate::store::{
 pub trait Mailer: Send + Sync {
     /// Makes one attempt, within [`LEASE_MILLIS`](crate::rules::LEASE_MILLIS). After that another
     /// server may try too.
-    async fn send(&self, mail: &Mail) -> Attempt;
+    async fn send(&self, message: &Message) -> Attempt;
 }
 
 /// The queued messages.
@@ -150,7 +149,7 @@ impl Tenant {
                 round.wait_for(Some(now), now);
                 continue;
             }
-            let attempt = mailer.send(&leased.message.mail).await;
+            let attempt = mailer.send(&leased.message).await;
             round.done += usize::from(attempt == Attempt::Sent);
             let now = self.store.now().await?;
             let settled = rules::settle(&leased, attempt, now);

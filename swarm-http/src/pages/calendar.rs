@@ -21,6 +21,9 @@ use crate::response::{Answer, Reply};
 /// Maximum number of sessions in a file.
 const MAX_SESSIONS: usize = 500;
 
+/// How often clients are asked to read a calendar again: once an hour.
+const REFRESH: &str = "PT1H";
+
 /// The end of a file.
 const END: &str = "END:VCALENDAR\r\n";
 
@@ -75,6 +78,10 @@ fn named(name: &str) -> Calendar {
     let text = Property::new("NAME", &name).add_parameter("VALUE", "TEXT").done();
     let (mut calendar, older) = (Calendar::new(), Property::new("X-WR-CALNAME", name));
     calendar.append_property(text).append_property(older);
+    // Without them some clients ask once a day or less. Outlook knows the older one alone.
+    let interval =
+        Property::new("REFRESH-INTERVAL", REFRESH).add_parameter("VALUE", "DURATION").done();
+    calendar.append_property(interval).append_property(Property::new("X-PUBLISHED-TTL", REFRESH));
     calendar
 }
 
@@ -99,6 +106,8 @@ fn event(
         .sequence(u32::try_from(session.version).unwrap_or(u32::MAX))
         .summary(&printable(format!("{name}, {}: takes are due", session.date)))
         .url(&format!("{}{path}", site.origin))
+        // Nobody is busy then.
+        .add_property("TRANSP", "TRANSPARENT")
         .starts(closes)
         .done();
     Some(event)

@@ -20,6 +20,7 @@ use crate::request::RequestContext;
 use crate::request::parameters::number;
 use crate::response::{ApiError, Reply, ok};
 use crate::schema::{SchemaRef, schema};
+use crate::tenants::Host;
 
 #[derive(Template)]
 #[template(path = "card.html")]
@@ -28,6 +29,8 @@ struct CardPage {
     title: String,
     subject: String,
     href: String,
+    /// The address of the page of the session, of which the card is a part.
+    canonical: String,
     stage: String,
     date: Markup,
     deadline: Markup,
@@ -41,9 +44,11 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let session = tenant.summary(request.session_id()?).await?;
     let (_, subject) = lists::subject(tenant, &session.subject_id).await?;
     let site = SiteContext::of(&request);
+    let path = links::session(session.id);
     let page = CardPage {
         title: title(&session, &subject),
-        href: format!("{}{}", site.origin, links::session(session.id)),
+        href: format!("{}{path}", site.origin),
+        canonical: format!("{}{path}", site.id_origin),
         stage: stage_text::flagged(&session, times),
         date: times.day(session.date),
         deadline: stage_text::deadline(&session, times),
@@ -120,7 +125,8 @@ pub(crate) async fn oembed(request: RequestContext) -> Reply {
     // Neither a query nor a fragment makes another page of it.
     let url = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let absent = || Error::Refused(Refusal::NotFound(Resource::Session));
-    let path = url.strip_prefix(site.origin.as_str()).unwrap_or_default();
+    let path = path_of(url, &request).unwrap_or_default();
+    let path = path.strip_suffix("/card").unwrap_or(path);
     let id = path.strip_prefix("/swarm/sessions/").and_then(number).map(SessionId);
     let tenant = request.tenant();
     let session = tenant.summary(id.ok_or_else(absent)?).await?;
@@ -138,4 +144,27 @@ pub(crate) async fn oembed(request: RequestContext) -> Reply {
         width,
         height,
     })
+}
+
+/// The path below the tenant that an address leads to, at any host of the tenant and by either protocol; `None` if it leads elsewhere.
+fn path_of<'a>(url: &'a str, request: &RequestContext) -> Option<&'a str> {
+    let config = request.served.config();
+    let (host, path) = host_and_path(url)?;
+    let is_at = |origin: String| host_and_path(&origin).is_some_and(|(own, _)| own == host);
+    let is_own = is_at(request.origin())
+        || config.public_url().is_some_and(is_at)
+        || config.hosts.iter().any(|own| own.eq_ignore_ascii_case(host.name()));
+    config.base_path().rest(path).filter(|_| is_own)
+}
+
+/// The host of an `http` or `https` URL, without the port that its scheme implies, and its path.
+fn host_and_path(url: &str) -> Option<(Host, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let implied = match &*scheme.to_ascii_lowercase() {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    Some((Host::parse(host)?.without_port(implied), path))
 }

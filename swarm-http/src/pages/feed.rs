@@ -3,6 +3,8 @@
 //!
 //! A take's entry keeps its id when the take is amended: it is the id of the member's take in the session. Ids
 //! begin with the configured public origin, so that they are the same whatever host and protocol a reader uses.
+//!
+//! What was sealed is new for readers when its session is opened, so it is updated then.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -84,7 +86,8 @@ pub(crate) async fn subject(request: RequestContext) -> Reply {
     let filed = tenant.newest_takes(None, MAX_TAKES, is_about).await?.takes;
     let takes = shown(tenant, filed.iter()).await?;
     let subjects = Subjects::find(tenant, [&subject.id]).await?;
-    let people = People::find(tenant, takes.iter().map(|take| &take.draft().member_id)).await?;
+    let authors = takes.iter().map(|(take, _)| &take.draft().member_id);
+    let people = People::find(tenant, authors).await?;
     let site = SiteContext::of(&request);
     let mut entries: Vec<_> =
         sessions.iter().map(|one| of_session(one, &site, &subjects, times)).collect();
@@ -101,28 +104,40 @@ pub(crate) async fn member(request: RequestContext) -> Reply {
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let filed = tenant.member_takes(&member.id, None, MAX_TAKES).await?.takes;
     let takes = shown(tenant, filed.iter().map(|filed| &filed.take)).await?;
-    let memos = tenant.memos_of(&member.id).await?;
+    let mut memos = tenant.memos_of(&member.id).await?;
+    memos.reverse();
+    memos.truncate(MAX_MEMOS);
+    let named = sessions_of(tenant, memos.iter().filter_map(|memo| memo.draft.session_id)).await?;
     let subjects =
-        Subjects::find(tenant, takes.iter().map(|take| &take.draft().subject_id)).await?;
+        Subjects::find(tenant, takes.iter().map(|(take, _)| &take.draft().subject_id)).await?;
     let people = People::find(tenant, [&member.id]).await?;
     let site = SiteContext::of(&request);
     let mut entries: Vec<_> = of_takes(&takes, &site, &subjects, &people).collect();
-    entries.extend(memos.iter().rev().take(MAX_MEMOS).map(|memo| of_memo(memo, &site, &people)));
+    entries.extend(memos.iter().map(|memo| of_memo(memo, &named, &site, &people)));
     let page = links::member(&member.id);
     let title = format!("{}: {}", site.name, member_name(&member));
     Ok(answer(of_entries(&site, title, (&format!("{page}/feed.xml"), &page), entries)))
 }
 
-/// The takes that are not sealed, without those for practice.
+/// The takes that are not sealed, without those for practice, each with the time since when others can read it.
 async fn shown(
     tenant: &Tenant,
     takes: impl Iterator<Item = &PublicTake>,
-) -> Result<Vec<Arc<Take>>, Error> {
-    let mut open: Vec<_> = takes.filter_map(PublicTake::open).map(Arc::clone).collect();
+) -> Result<Vec<(Arc<Take>, Timestamp)>, Error> {
+    let open: Vec<_> = takes.filter_map(PublicTake::open).map(Arc::clone).collect();
     let sessions = sessions_of(tenant, open.iter().map(|take| take.session_id)).await?;
-    let practice = |id| sessions.iter().any(|session| session.id == id && session.practice);
-    open.retain(|take| !practice(take.session_id));
-    Ok(open)
+    let dated = |take: Arc<Take>| {
+        let session = sessions.iter().find(|session| session.id == take.session_id);
+        let since = readable_since(take.filed_at, session);
+        session.is_none_or(|session| !session.practice).then_some((take, since))
+    };
+    Ok(open.into_iter().filter_map(dated).collect())
+}
+
+/// Since when others can read what was filed at this time for this session.
+fn readable_since(filed_at: Timestamp, session: Option<&Arc<SessionSummary>>) -> Timestamp {
+    let opened_at = session.and_then(|session| session.opened_at);
+    opened_at.map_or(filed_at, |opened_at| opened_at.max(filed_at))
 }
 
 /// A feed at this path, about this page, latest change first.
@@ -162,18 +177,26 @@ fn of_session(
     let result = figures.map(ResultView::headline);
     let result = result.map(|result| format!(": {result}")).unwrap_or_default();
     let title = format!("{subject}, {}{result}", session.date);
-    let aggregated = session.figures.as_ref().map(|figures| figures.aggregated_at);
-    let voided = session.voided.as_ref().map(|voided| voided.at);
-    let updated = voided.or(session.published_at).or(aggregated).unwrap_or(session.convened_at);
     Entry {
         title: Text::plain(title),
         id: format!("{}{path}", site.id_origin),
-        updated: date(updated),
+        updated: date(changed_at(session, times)),
         published: session.published_at.map(date),
         links: vec![link("alternate", site, &path)],
         summary: Some(Text::plain(summary(session, times))),
         ..Entry::default()
     }
+}
+
+/// When the title or the summary of a session last changed, as far as its record tells. It has no time of a deadline that was moved, nor
+/// of a session that was closed ahead of its deadline.
+fn changed_at(session: &SessionSummary, times: TimeFormatter) -> Timestamp {
+    let figures = session.figures.as_ref();
+    let closed = session.window_closes_at.filter(|at| figures.is_none() && *at < times.now);
+    let aggregated = figures.map(|figures| figures.aggregated_at);
+    let voided = session.voided.as_ref().map(|voided| voided.at);
+    let changes = [closed, session.opened_at, aggregated, session.published_at, voided];
+    changes.into_iter().flatten().fold(session.convened_at, Timestamp::max)
 }
 
 /// The result in words, or the stage.
@@ -193,15 +216,16 @@ pub(super) fn summary(session: &SessionSummary, times: TimeFormatter) -> String 
     }
 }
 
-/// An entry for each member and session, of the latest of these takes; they are newest first.
+/// An entry for each member and session, of the latest of these takes; they are newest first, each with the time since when it can
+/// be read.
 fn of_takes<'a>(
-    takes: &'a [Arc<Take>],
+    takes: &'a [(Arc<Take>, Timestamp)],
     site: &'a SiteContext,
     subjects: &'a Subjects,
     people: &'a People,
 ) -> impl Iterator<Item = Entry> + use<'a> {
     let mut seen: HashSet<(u64, &MemberId)> = HashSet::new();
-    takes.iter().filter_map(move |take| {
+    takes.iter().filter_map(move |(take, since)| {
         let draft = take.draft();
         if !seen.insert((take.session_id.0, &draft.member_id)) {
             return None;
@@ -217,7 +241,7 @@ fn of_takes<'a>(
                 draft.date
             )),
             id: format!("{}{session}#{member}", site.id_origin),
-            updated: date(take.withheld.as_ref().map_or(take.filed_at, |mark| mark.at)),
+            updated: date(take.withheld.as_ref().map_or(*since, |mark| mark.at.max(*since))),
             authors: vec![person(&who)],
             links: vec![link("alternate", site, &links::take(take.id))],
             summary: Some(Text::plain(match &take.withheld {
@@ -229,12 +253,18 @@ fn of_takes<'a>(
     })
 }
 
-fn of_memo(memo: &Memo, site: &SiteContext, people: &People) -> Entry {
+fn of_memo(
+    memo: &Memo,
+    named: &[Arc<SessionSummary>],
+    site: &SiteContext,
+    people: &People,
+) -> Entry {
     let path = links::memo(memo.id);
+    let session = named.iter().find(|session| Some(session.id) == memo.draft.session_id);
     Entry {
         title: Text::plain(format!("Memo: {}", memo_title(memo))),
         id: format!("{}{path}", site.id_origin),
-        updated: date(memo.published_at),
+        updated: date(readable_since(memo.published_at, session)),
         published: Some(date(memo.published_at)),
         authors: vec![person(&people.person(&memo.member_id).name)],
         links: vec![link("alternate", site, &path)],

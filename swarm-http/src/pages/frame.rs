@@ -35,7 +35,7 @@ pub(crate) struct SiteContext {
     pub(crate) about: String,
     /// The origin in use, with the base path: `https://acme.example`.
     pub(crate) origin: String,
-    /// The origin in ids that outlive a move: the configured one, else the origin in use.
+    /// The origin in ids that outlive a move, and in canonical addresses: the configured one, else the origin in use.
     pub(crate) id_origin: String,
     /// Whether the tenant has a committee.
     pub(crate) committee: bool,

@@ -35,7 +35,7 @@ pub(super) struct Sort {
 pub(super) struct Rows {
     /// The number of rows before it.
     pub(super) skipped: usize,
-    /// The address of the page.
+    /// The canonical address of the page. The first page is the same one in every order.
     pub(super) address: String,
     /// The address of the next one.
     pub(super) next: Option<String>,
@@ -142,7 +142,7 @@ impl ListFilter {
         let address = |from: usize| self.address_without("", Some(("from", from)));
         let next = (shown < count).then(|| address(shown.saturating_add(1)));
         let address = match skipped {
-            0 => self.address(None),
+            0 => self.address_without(SORT, None::<(&str, usize)>),
             _ => address(skipped.saturating_add(1)),
         };
         Ok(Rows { skipped, address, next })

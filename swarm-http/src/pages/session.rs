@@ -270,7 +270,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .max_by_key(|take| take.id())
             .and_then(PublicTake::open)
             .map(|newest| take::command(&site, newest)),
-        frame: Frame::new(site, title, place.address(&base))
+        frame: Frame::new(site, title, place.canonical(&base))
             .below("/swarm/sessions", "Sessions")
             .called(&here)
             .with_description(&super::feed::summary(&summary, times))

@@ -72,6 +72,8 @@ struct SubjectPage {
     committee: Vec<(String, Markup)>,
     /// The paths of the sessions as CSV and JSON.
     files: [String; 2],
+    /// The path of their deadlines as a calendar.
+    calendar: String,
     /// Labels and values.
     record: Vec<(&'static str, Markup)>,
     /// The path of the record as JSON.
@@ -157,6 +159,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .with_feed("Sessions and takes on this subject", format!("{base}/feed.xml")),
         committee: days.iter().map(|day| (links::committee(*day), times.day(*day))).collect(),
         files: [".csv", ".json"].map(|suffix| format!("{base}{suffix}")),
+        calendar: format!("{base}/deadlines.ics"),
         memos: format!("/swarm/memos?subject={}", links::part(subject.id.as_str())),
         takes: format!("/swarm/takes?subject={}", links::part(subject.id.as_str())),
         status: clipped(&subject.status, 30),

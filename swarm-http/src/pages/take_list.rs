@@ -182,6 +182,11 @@ impl Place {
         if query.is_empty() { base.to_owned() } else { format!("{base}?{}", query.join("&")) }
     }
 
+    /// The canonical address of the part. The first part is the same page in every order.
+    pub(super) fn canonical(&self, base: &str) -> String {
+        if self.is_first() { base.to_owned() } else { self.address(base) }
+    }
+
     pub(super) fn title(&self, session: &str) -> String {
         let session = match self.order {
             order if order == self.default => session.to_owned(),

@@ -97,6 +97,9 @@ impl Answer {
     /// A stream of events.
     pub(crate) fn of_events(events: EventStream) -> Self {
         let mut answer = Self::new(StatusCode::OK, "text/event-stream", String::new());
+        // A proxy that compresses would hold the events back.
+        let untouched = HeaderValue::from_static("no-store, no-transform");
+        answer.headers.insert(CACHE_CONTROL, untouched);
         // For nginx, which would gather the events.
         let (name, off) = (HeaderName::from_static("x-accel-buffering"), "no");
         answer.headers.insert(name, HeaderValue::from_static(off));

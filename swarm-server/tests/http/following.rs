@@ -138,7 +138,10 @@ impl Events {
         stream.write_all(request.as_bytes()).unwrap();
         let mut events = Self(BufReader::new(stream));
         assert_eq!(events.line().unwrap(), "HTTP/1.1 200 OK");
-        while events.line().unwrap() != ": open" {}
+        let head: Vec<_> =
+            std::iter::from_fn(|| events.line().filter(|it| it != ": open")).collect();
+        let caching = "cache-control: no-store, no-transform";
+        assert!(head.iter().any(|line| line.eq_ignore_ascii_case(caching)), "{head:?}");
         events
     }
 

@@ -145,6 +145,7 @@ fn approval_mail_is_sent_once_and_bad_addresses_are_marked() {
     let id = activated(&program.client, "zoe@test.example");
     activated(&program.client, "@zoe, on the other network");
     activated(&program.client, "\"quo ted\"@test.example");
+    activated(&program.client, "mailto:zoe@test.example%0D%0ARCPT%20TO:%3Call@test.example");
     // The mail server does not have SMTPUTF8.
     activated(&program.client, "zoé@test.example");
 
@@ -157,32 +158,40 @@ fn approval_mail_is_sent_once_and_bad_addresses_are_marked() {
     let (head, _) = text.split_once("\r\n\r\n").unwrap();
     assert!(head.contains("Subject: Your application was approved"), "{text}");
     assert!(!head.contains("Bcc"), "{text}");
-    for field in ["Date: ", "MIME-Version: 1.0", "From: Swarm <swarm@test.example>"] {
+    for field in [
+        "Date: ",
+        "MIME-Version: 1.0",
+        "From: Swarm <swarm@test.example>",
+        "Auto-Submitted: auto-generated",
+    ] {
         assert_eq!(head.matches(&format!("\r\n{field}")).count(), 1, "{field} in {text}");
     }
     let (_, id_field) = head.split_once("Message-ID: <").unwrap();
     let (unique, _) = id_field.split_once("@test.example>").unwrap();
     assert!(unique.len() == 64 && unique.bytes().all(|b| b.is_ascii_hexdigit()), "{text}");
     let address = program.client.address;
-    assert!(text.contains(&format!("http://{address}/api/swarm/token-claim")), "{text}");
+    for path in ["api/swarm/token-claim/challenge", "api/swarm/token-claim", "skill.md"] {
+        assert!(text.contains(&format!("\r\nhttp://{address}/{path}\r\n")), "{path}: {text}");
+    }
 
     let messages = settled(&program.client);
     let states: Vec<_> = messages.iter().map(|message| &message["state"]).collect();
-    assert_eq!(states, ["sent", "undeliverable", "undeliverable", "undeliverable"]);
+    let bad = "undeliverable";
+    assert_eq!(states, ["sent", bad, bad, bad, bad]);
     assert!(
         messages[0]["sentAt"].is_string() && messages[0]["body"].as_str().unwrap().contains(&id)
     );
-    for message in &messages[1..3] {
+    for message in &messages[1..4] {
         assert_eq!(message["lastError"], "contact is no e-mail address");
     }
-    let refused = messages[3]["lastError"].as_str().unwrap();
+    let refused = messages[4]["lastError"].as_str().unwrap();
     assert!(refused.contains("characters outside ASCII"), "{refused}");
     // It counts for the alert until it is cancelled.
     let counts = |state: &str, count: u64| {
         let line = format!("swarm_outbox{{state=\"{state}\"}} {count}\n");
         program.client.get("/metrics").expect(200).text.contains(&line)
     };
-    wait_until("all are counted", || counts("undeliverable", 3));
+    wait_until("all are counted", || counts("undeliverable", 4));
     assert!(
         deployed("prometheus/alerts.yml")
             .contains("swarm_outbox{state=~\"failed|undeliverable\"} > 0")
@@ -192,7 +201,7 @@ fn approval_mail_is_sent_once_and_bad_addresses_are_marked() {
         let cancelled = program.client.operate(&path, &json!({})).expect(200).json();
         assert_eq!(cancelled["message"]["state"], "cancelled");
     }
-    wait_until("none is counted", || counts("undeliverable", 0) && counts("cancelled", 3));
+    wait_until("none is counted", || counts("undeliverable", 0) && counts("cancelled", 4));
 }
 
 /// By its own authority, which `SSL_CERT_FILE` names.
@@ -358,6 +367,7 @@ fn international_domains_and_the_name_of_the_sender_are_sent_in_ascii() {
             ("zoe@test.example.", "zoe@test.example"),
             ("Zoe <zoe@bücher.example>", "zoe@xn--bcher-kva.example"),
             ("mailto:zoe@test.example", "zoe@test.example"),
+            ("MAILTO:zoe%2Btag@test.example?subject=Hi", "zoe+tag@test.example"),
             ("\u{200b}zoe@test.example\u{feff}", "zoe@test.example"),
         ];
         for (contact, _) in contacts {

@@ -424,9 +424,17 @@ fn deadlines_are_a_calendar_whose_events_move() {
     let (all, one) = (lines("/deadlines.ics"), lines("/swarm/subjects/aurora/deadlines.ics"));
     assert_eq!((events(&all), events(&one)), (2, 1));
     let summary = "SUMMARY:Aurora\\, north\\; lights\\, 2026-11-21: takes are due";
-    for line in ["DTSTART:20300102T030405Z", summary] {
+    for line in [
+        "DTSTART:20300102T030405Z",
+        summary,
+        "TRANSP:TRANSPARENT",
+        "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
+        "X-PUBLISHED-TTL:PT1H",
+    ] {
         assert!(one.iter().any(|it| it == line), "{line}: {one:?}");
     }
+    let page = html(client, "/swarm/subjects/aurora");
+    assert!(page.contains("href=\"/swarm/subjects/aurora/deadlines.ics\""), "{page}");
     // An end has to come later than the start (RFC 5545, 3.8.2.2).
     assert!(!one.iter().any(|line| line.starts_with("DTEND")), "{one:?}");
     let id = |lines: &[String]| lines.iter().find(|it| it.starts_with("UID:")).cloned().unwrap();
@@ -608,5 +616,63 @@ fn ids_of_feeds_are_of_the_public_origin() {
         assert!(plain.iter().all(|id| id.starts_with("https://acme.example/")), "{plain:?}");
         let other = [("x-forwarded-host", "other.example"), ("x-forwarded-proto", "https")];
         assert_eq!(ids(&other), plain, "{path}");
+    }
+}
+
+/// Search engines keep one address of a page, whatever the host and the order that it is read in.
+#[test]
+fn canonical_address_is_of_the_public_origin_and_names_no_order() {
+    let mut acme = tenant("default", ADMIN, &[]);
+    acme.public_origin = Some(PublicOrigin::parse("https://acme.example").unwrap());
+    let server = Server::of(Site::single(services(&MemoryStore::new()), acme));
+    let client = server.client();
+    client.convene(DAY, "aurora");
+    for (path, canonical) in [
+        ("/", "/"),
+        ("/swarm/sessions/1", "/swarm/sessions/1"),
+        ("/swarm/sessions/1/card", "/swarm/sessions/1"),
+        ("/swarm/sessions/1?sort=newest", "/swarm/sessions/1"),
+        ("/swarm/subjects?q=aurora&sort=name", "/swarm/subjects?q=aurora"),
+        ("/swarm/members?sort=none", "/swarm/members"),
+        // Another order has other rows there.
+        ("/swarm/members?sort=last&from=2", "/swarm/members?sort=last&#38;from=2"),
+    ] {
+        let page = html(&client, path);
+        for tag in ["<link rel=\"canonical\" href=", "<meta property=\"og:url\" content="] {
+            let tag = format!("{tag}\"https://acme.example{canonical}\">");
+            assert!(page.contains(&tag), "{tag} in {page}");
+        }
+    }
+    let card = html(&client, "/swarm/sessions/1/card");
+    assert!(card.contains(&format!("<a href=\"{}/swarm/sessions/1\"", client.url())), "{card}");
+}
+
+/// Whoever embeds a session has the address that a browser shows, a link has, or a person typed.
+#[test]
+fn oembed_finds_a_session_by_equivalent_addresses() {
+    let mut acme = tenant("acme", ADMIN, &["desk.example", "Other.example"]);
+    acme.public_origin = Some(PublicOrigin::parse("https://acme.example/opinions").unwrap());
+    let server = Server::of(Site::by_host(services(&MemoryStore::new()), [acme]).unwrap());
+    let client = server.client().at("desk.example:8443").below("/opinions");
+    client.convene(DAY, "aurora");
+    for (origin, status) in [
+        ("http://desk.example:8443", 200),
+        ("HTTPS://DESK.example:8443", 200),
+        ("https://acme.example", 200),
+        ("https://acme.example:443", 200),
+        ("Http://Acme.Example:80", 200),
+        ("http://other.example", 200),
+        ("https://acme.example:80", 404),
+        ("https://elsewhere.example", 404),
+        ("ftp://acme.example", 404),
+        ("//acme.example", 404),
+    ] {
+        let url = format!("{origin}/opinions/swarm/sessions/1");
+        let url = url.replace(':', "%3A").replace('/', "%2F");
+        assert_eq!(client.get(&format!("/oembed?url={url}")).status, status, "{origin}");
+    }
+    for path in ["/swarm/sessions/1", "/opinions/swarm/sessions/2", "/opinionsx/swarm/sessions/1"] {
+        let url = format!("https%3A%2F%2Facme.example{}", path.replace('/', "%2F"));
+        client.get(&format!("/oembed?url={url}")).expect(404);
     }
 }

@@ -478,8 +478,9 @@ fn session_is_cited_embedded_and_found_by_oembed() {
         client.get(&format!("/oembed{path}&maxwidth=200&maxheight=1000")).expect(200).json();
     assert_eq!((&small["width"], &small["height"]), (&json!(200), &json!(260)));
     assert!(small["html"].as_str().unwrap().contains("width=\"200\""), "{small}");
-    for same in ["%2F", "%3Futm_source%3Dx", "%23takes"] {
+    for same in ["%2F", "%3Futm_source%3Dx", "%23takes", "%2Fcard", "%2Fcard%2F"] {
         let same = client.get(&format!("/oembed{path}{same}")).expect(200).json();
         assert_eq!(same, embed);
     }
+    client.get(&format!("/oembed{path}%2Froster")).expect(404);
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use swarm_core::domain::{Actor, Application, Contact, Lens, Mail, MailState, Message, Name};
+use swarm_core::domain::{Actor, Application, Contact, Lens, MailState, Message, Name};
 use swarm_core::proof::KeyPair;
 use swarm_core::rules::{Attempt, LEASE_MILLIS, MAX_MAIL_ATTEMPTS};
 use swarm_core::{Mailer, MemberId, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
@@ -66,7 +66,7 @@ impl Always {
 
 #[async_trait]
 impl Mailer for Always {
-    async fn send(&self, _: &Mail) -> Attempt {
+    async fn send(&self, _: &Message) -> Attempt {
         self.1.fetch_add(1, Ordering::SeqCst);
         tokio::task::yield_now().await;
         self.0.clone()
@@ -148,7 +148,7 @@ struct NeverEnds;
 
 #[async_trait]
 impl Mailer for NeverEnds {
-    async fn send(&self, _: &Mail) -> Attempt {
+    async fn send(&self, _: &Message) -> Attempt {
         std::future::pending().await
     }
 }

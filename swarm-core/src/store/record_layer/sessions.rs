@@ -399,6 +399,7 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
     }
     let figures = parsed::<SnapshotText>(row, sessions::FIGURES)?;
     let declaration = declaration(row)?;
+    let opened_at = time_if_any(row, sessions::OPENED_AT)?;
     Ok(Arc::new(SessionSummary {
         id: SessionId(number(row, sessions::ID)?),
         version: number(row, sessions::ACTS)?,
@@ -409,7 +410,8 @@ fn summary(row: &Row) -> Outcome<Arc<SessionSummary>> {
         convened_at: time(row, sessions::CONVENED_AT)?,
         quorum: small(row, sessions::QUORUM)?,
         has_roster: flag(row, sessions::HAS_ROSTER),
-        sealed: flag(row, sessions::BLIND) && time_if_any(row, sessions::OPENED_AT)?.is_none(),
+        sealed: flag(row, sessions::BLIND) && opened_at.is_none(),
+        opened_at,
         practice: flag(row, sessions::PRACTICE),
         question: question(row)?,
         published_at: time_if_any(row, sessions::PUBLISHED_AT)?,

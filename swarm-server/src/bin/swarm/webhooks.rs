@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use swarm_client::{WebhookClient, is_loopback};
+use swarm_client::{WebhookAnswer, WebhookClient, is_loopback};
 use swarm_core::domain::{
     EventPattern, MAX_WEBHOOK_URL, WebhookSecret, WebhookSettings, shown_url,
 };
@@ -107,12 +107,13 @@ impl HttpSender {
         if let Some(client) = clients.get(url) {
             return Ok(client.clone());
         }
-        let client = WebhookClient::new(url).map_err(|error| DeliveryFault(error.to_string()))?;
+        let client =
+            WebhookClient::new(url).map_err(|error| DeliveryFault::Failed(error.to_string()))?;
         clients.insert(url.to_owned(), client.clone());
         Ok(client)
     }
 
-    async fn post(&self, request: WebhookRequest) -> Result<u16, DeliveryFault> {
+    async fn post(&self, request: WebhookRequest) -> Result<WebhookAnswer, DeliveryFault> {
         let client = self.client(&request.url)?;
         let post = move || {
             let WebhookRequest { id, timestamp, signature, body, .. } = request;
@@ -124,16 +125,23 @@ impl HttpSender {
             ];
             client.post(&headers, &body)
         };
-        REQUESTS.send(post).await.map_err(DeliveryFault)
+        REQUESTS.send(post).await.map_err(DeliveryFault::Failed)
     }
 }
 
 #[async_trait]
 impl WebhookSender for HttpSender {
     async fn send(&self, request: WebhookRequest) -> Result<(), DeliveryFault> {
-        match self.post(request).await? {
-            200..=299 => Ok(()),
-            status => Err(DeliveryFault(format!("answered {status}"))),
+        let WebhookAnswer { status, retry_after, .. } = self.post(request).await?;
+        let why = format!("answered {status}");
+        match (status, retry_after) {
+            (200..=299, _) => Ok(()),
+            (410, _) => Err(DeliveryFault::Refused(why)),
+            (429 | 503, Some(seconds)) => {
+                let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+                Err(DeliveryFault::Busy(why, seconds.saturating_mul(1_000)))
+            }
+            _ => Err(DeliveryFault::Failed(why)),
         }
     }
 }

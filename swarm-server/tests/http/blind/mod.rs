@@ -120,3 +120,43 @@ fn memo_of_a_sealed_session_is_shown_when_it_is_opened() {
     let memo = client.get("/api/swarm/memos/1").expect(200).json();
     assert_eq!(memo["publishedAt"], last["at"]);
 }
+
+/// Readers of feeds take an entry for new by `updated`.
+#[test]
+fn feeds_date_what_was_sealed_by_the_opening() {
+    let world =
+        World::filled([("bullish", 0.25, "a"), ("bearish", 1.0, "b"), ("neutral", 0.5, "c")]);
+    let (client, bearer, clock) = (world.client(), world.ada.bearer(), &world.fixture.clock);
+    let memo = json!({ "title": "Why", "body": "Because.", "sessionId": 1 }).to_string();
+    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    client.send("POST", "/api/swarm/memos", &headers, memo.as_bytes()).expect(201);
+    // When an entry of the session, of a take or of a memo was updated.
+    let updated = |path: &str, end: &str| {
+        let feed = client.get(path).expect(200).text;
+        let entry = feed.split("<entry>").skip(1).find(|entry| entry.contains(end)).unwrap();
+        let updated = entry.split_once("<updated>").unwrap().1.split_once("</updated>").unwrap().0;
+        updated.get(..19).unwrap().to_owned()
+    };
+    let (subject, member) = ("/swarm/subjects/aurora/feed.xml", "/swarm/members/ada/feed.xml");
+    assert_eq!(updated(subject, "/swarm/sessions/1</id>"), "2026-11-21T12:00:00");
+    clock.move_by(60_000);
+    client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
+    for (path, end) in [
+        (subject, "/swarm/sessions/1</id>"),
+        (subject, "/swarm/sessions/1#grace</id>"),
+        (member, "/swarm/sessions/1#ada</id>"),
+        (member, "/swarm/memos/1</id>"),
+    ] {
+        assert_eq!(updated(path, end), "2026-11-21T12:01:00", "{path}: {end}");
+    }
+    let feed = client.get(member).expect(200).text;
+    assert!(feed.contains("<published>2026-11-21T12:00:00"), "{feed}");
+    // What is filed afterwards was never sealed.
+    clock.move_by(60_000);
+    let late = world.fixture.author();
+    client.submit(&late, late.draft(DAY, "aurora")).expect(201);
+    let end = format!("/swarm/sessions/1#{}</id>", late.id);
+    assert_eq!(updated(subject, &end), "2026-11-21T12:02:00");
+    client.operate("/sessions/1/void", &json!({ "note": "no" })).expect(200);
+    assert_eq!(updated(subject, "/swarm/sessions/1</id>"), "2026-11-21T12:02:00");
+}

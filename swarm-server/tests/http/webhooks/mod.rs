@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use swarm_client::WebhookClient;
+use swarm_core::Timestamp;
 use swarm_redis_testing::{free_port, wait_until};
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -146,7 +147,7 @@ fn receiver_of_the_operating_manual_accepts_what_is_genuine_alone() {
         ("webhook-timestamp", &*(now_in_millis() / 1_000).to_string()),
         ("webhook-signature", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
     ];
-    assert_eq!(receiver.post(&forged, "{}").unwrap(), 401);
+    assert_eq!(receiver.post(&forged, "{}").unwrap().status, 401);
 
     let table = format!(
         "[[tenants.webhooks]]\nurl = \"http://127.0.0.1:{port}/swarm\"\nsecret = \"{SECRET}\"\n\
@@ -269,6 +270,28 @@ fn receiver_that_fails_is_tried_again_with_the_same_id() {
     let target = |delivery: &Value| json!(delivery["id"].to_string());
     let again = (by, &retried, target(failed));
     assert_eq!(acts, [(by, &tested, target(&test)), again.clone(), again]);
+}
+
+#[test]
+fn receiver_says_when_to_try_again_and_that_it_is_gone() {
+    let receiver = Receiver::start();
+    let desk = Desk::start("busy", &receiver.table("events = [\"session.*\"]"));
+    receiver.answer(Reply::Busy(503, 900));
+    desk.client.convene(DAY, "aurora");
+    desk.settle();
+    let delivery = desk.deliveries().remove(0);
+    let millis = |field: &str| {
+        let time = delivery[field].as_str().unwrap();
+        Timestamp::parse("time", time).unwrap().millis()
+    };
+    assert_eq!((&delivery["state"], &delivery["attempts"]), (&json!("queued"), &json!(1)));
+    assert_eq!(delivery["lastError"], "answered 503");
+    assert!(millis("dueAt") - millis("queuedAt") >= 900_000, "{delivery}");
+    receiver.answer(Reply::Status(410));
+    desk.retry(&delivery);
+    wait_until("it has failed", || desk.deliveries()[0]["state"] == "failed");
+    let failed = desk.deliveries().remove(0);
+    assert_eq!((&failed["attempts"], &failed["lastError"]), (&json!(1), &json!("answered 410")));
 }
 
 #[test]
@@ -402,7 +425,7 @@ pub fn now_in_millis() -> i64 {
 /// An instant so many seconds ahead.
 fn in_the_future(seconds: i64) -> String {
     let millis = now_in_millis() + seconds * 1_000;
-    swarm_core::Timestamp::EPOCH.plus_millis(millis).to_string()
+    Timestamp::EPOCH.plus_millis(millis).to_string()
 }
 
 #[test]

@@ -39,6 +39,8 @@ impl Delivery {
 #[derive(Clone, Debug)]
 pub enum Reply {
     Status(u16),
+    /// This status, and in how many seconds to try again.
+    Busy(u16, u64),
     Redirect(String),
     /// After so long.
     Late(Duration),
@@ -116,6 +118,7 @@ fn answer(socket: &TcpStream, seen: &Mutex<Vec<Delivery>>, reply: &Mutex<Reply>)
     let reply = reply.lock().unwrap().clone();
     let (status, more) = match reply {
         Reply::Status(status) => (status, String::new()),
+        Reply::Busy(status, seconds) => (status, format!("retry-after: {seconds}\r\n")),
         Reply::Redirect(to) => (302, format!("location: {to}\r\n")),
         Reply::Late(time) => {
             sleep(time);

@@ -57,7 +57,7 @@ fn expected_members_that_have_not_filed_are_reminded_once() {
     assert_eq!(to, ["Grace@test.example", "Zoe@test.example"]);
     let text = reminders[0]["body"].as_str().unwrap();
     assert!(text.contains("session 1 of https://acme.example, about aurora"), "{text}");
-    assert!(text.contains("https://acme.example/skill.md"), "{text}");
+    assert!(text.ends_with("\nhttps://acme.example/skill.md\n"), "{text}");
 }
 
 #[test]

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use lettre::message::Mailbox;
-use lettre::message::header::{ContentType, MIME_VERSION_1_0};
+use lettre::message::header::{ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0};
 use lettre::transport::smtp;
 use lettre::transport::smtp::response::Category;
-use lettre::{Address, Message};
+use lettre::{Address, Message as Letter};
 use sha2::{Digest, Sha256};
-use swarm_core::Mailer;
-use swarm_core::domain::Mail;
+use swarm_core::domain::{Mail, Message};
 use swarm_core::proof::hex;
 use swarm_core::rules::{self, Attempt};
+use swarm_core::{Mailer, TenantId};
 use swarm_http::TenantConfig;
 
 use crate::Failure;
@@ -46,7 +46,7 @@ impl Smtp {
     pub(crate) fn mailer(&self, tenant: &TenantConfig) -> Option<Box<dyn Mailer>> {
         let own = tenant.mail_from.as_deref().and_then(sender);
         let from = own.or_else(|| self.from.clone())?;
-        Some(Box::new(TenantSmtp { smtp: self.clone(), from }))
+        Some(Box::new(TenantSmtp { smtp: self.clone(), from, tenant: tenant.id.clone() }))
     }
 }
 
@@ -79,21 +79,24 @@ fn ascii_address(address: Address) -> Option<Address> {
     Address::new(address.user(), idna::domain_to_ascii(address.domain()).ok()?).ok()
 }
 
-/// An SMTP server and a sender.
+/// An SMTP server, and the sender of a tenant.
 struct TenantSmtp {
     smtp: Smtp,
     from: Mailbox,
+    tenant: TenantId,
 }
 
 impl TenantSmtp {
-    /// The message; `None` if the contact is not a valid e-mail address.
-    fn letter(&self, mail: &Mail) -> Option<Message> {
+    /// The letter; `None` if the contact is not a valid e-mail address.
+    fn letter(&self, message: &Message) -> Option<Letter> {
+        let mail = &message.mail;
         // The dot at the end of a complete domain name is no part of an address.
         let to = rules::address(&mail.to)?;
-        let to = ascii_address(to.strip_suffix('.').unwrap_or(to).parse().ok()?)?;
-        let letter = Message::builder()
-            .message_id(Some(message_id(self.from.email.domain(), mail)))
+        let to = ascii_address(to.strip_suffix('.').unwrap_or(&to).parse().ok()?)?;
+        let letter = Letter::builder()
+            .message_id(Some(self.message_id(message)))
             .header(MIME_VERSION_1_0)
+            .raw_header(automatic())
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(mail.subject.as_str())
@@ -101,12 +104,32 @@ impl TenantSmtp {
             .body(mail.body.clone());
         letter.ok()
     }
+
+    /// A Message-ID that is the same for each attempt at a message, so that mail clients recognise duplicates, and another one for each
+    /// message: receivers drop one whose id they have seen.
+    fn message_id(&self, message: &Message) -> String {
+        let Message { id, queued_at, mail: Mail { to, subject, body }, .. } = message;
+        let mut digest = Sha256::new();
+        // A store that went back queues another message with the same id.
+        let queued = format!("{} {id} {queued_at}", self.tenant);
+        for part in [&*queued, to.as_str(), subject, body] {
+            digest.update(part.as_bytes());
+            digest.update([0]);
+        }
+        format!("<{}@{}>", hex(&digest.finalize()), self.from.email.domain())
+    }
+}
+
+/// Says that no person wrote the letter (RFC 3834), so that programs which answer letters do not answer it.
+fn automatic() -> HeaderValue {
+    let name = HeaderName::new_from_ascii_str("Auto-Submitted");
+    HeaderValue::new(name, "auto-generated".to_owned())
 }
 
 #[async_trait]
 impl Mailer for TenantSmtp {
-    async fn send(&self, mail: &Mail) -> Attempt {
-        let Some(letter) = self.letter(mail) else {
+    async fn send(&self, message: &Message) -> Attempt {
+        let Some(letter) = self.letter(message) else {
             return Attempt::Undeliverable("contact is no e-mail address".to_owned());
         };
         let Smtp { server, timeout, .. } = &self.smtp;
@@ -125,7 +148,7 @@ impl Mailer for TenantSmtp {
 }
 
 /// Whether all addresses of a message are in ASCII: others need a mail server with SMTPUTF8 (RFC 6531).
-fn is_ascii(letter: &Message) -> bool {
+fn is_ascii(letter: &Letter) -> bool {
     letter.envelope().to().iter().all(|to| AsRef::<str>::as_ref(to).is_ascii())
 }
 
@@ -136,38 +159,55 @@ fn refuses_the_letter(error: &smtp::Error) -> bool {
     status.is_some_and(|status| matches!(status.category, Category::MailSystem))
 }
 
-/// A Message-ID that is the same for each attempt, so that mail clients recognise duplicates.
-fn message_id(domain: &str, mail: &Mail) -> String {
-    let mut digest = Sha256::new();
-    for part in [mail.to.as_str(), &mail.subject, &mail.body] {
-        digest.update(part.as_bytes());
-        digest.update([0]);
-    }
-    format!("<{}@{domain}>", hex(&digest.finalize()))
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
     use std::net::TcpListener;
     use std::thread;
 
-    use swarm_core::domain::Contact;
+    use swarm_core::Timestamp;
+    use swarm_core::domain::{Contact, MessageId};
 
     use super::*;
 
-    /// The error of an attempt with this mail server.
-    async fn fault(server: &TcpListener) -> String {
-        let smtp_url = format!("smtp://{}", server.local_addr().unwrap());
-        let mut smtp = Smtp::new(&smtp_url, Some("desk@test.example")).unwrap();
-        smtp.timeout = Duration::from_millis(500);
+    /// The mailer of this tenant through this mail server.
+    fn mailer(smtp_url: &str, tenant: &str) -> TenantSmtp {
+        let smtp = Smtp::new(smtp_url, Some("desk@test.example")).unwrap();
         let from = smtp.from.clone().unwrap();
+        TenantSmtp { smtp, from, tenant: TenantId::parse(tenant).unwrap() }
+    }
+
+    fn message(id: u64) -> Message {
         let mail = Mail {
             to: Contact::parse("zoe@test.example").unwrap(),
             subject: "Approved".to_owned(),
             body: "Welcome.".to_owned(),
         };
-        match (TenantSmtp { smtp, from }).send(&mail).await {
+        mail.queued(MessageId(id), Timestamp::EPOCH)
+    }
+
+    #[test]
+    fn each_message_has_an_id_of_its_own_that_its_attempts_share() {
+        let (acme, other) =
+            (mailer("smtp://localhost", "acme"), mailer("smtp://localhost", "other"));
+        let first = message(1);
+        let again =
+            Message { attempts: 2, due_at: Timestamp::EPOCH.plus_millis(1), ..first.clone() };
+        let later = Message { queued_at: Timestamp::EPOCH.plus_millis(1), ..first.clone() };
+        let id = acme.message_id(&first);
+        assert_eq!(acme.message_id(&again), id);
+        for different in
+            [acme.message_id(&message(2)), acme.message_id(&later), other.message_id(&first)]
+        {
+            assert_ne!(different, id);
+        }
+    }
+
+    /// The error of an attempt with this mail server.
+    async fn fault(server: &TcpListener) -> String {
+        let mut mailer = mailer(&format!("smtp://{}", server.local_addr().unwrap()), "acme");
+        mailer.smtp.timeout = Duration::from_millis(500);
+        match mailer.send(&message(1)).await {
             Attempt::Failed(why) => why,
             other => panic!("{other:?}"),
         }
