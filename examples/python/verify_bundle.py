@@ -1110,15 +1110,25 @@ def consensus(ranked, ranks, method):
         score = rounded(weighted_median(ranked))
     else:
         score = rounded(weighted / total if total > 0 else plain / len(ranked))
-    middle = (min(ranks.values()) + max(ranks.values())) / 2
-    stance = min(ranks, key=lambda name: (abs(ranks[name] - score), abs(ranks[name] - middle), ranks[name]))
+    decimals = {name: decimal(rank) for name, rank in ranks.items()}
+    exact, middle = decimal(score), decimal_middle(ranks)
+    stance = min(ranks, key=lambda name: (abs(decimals[name] - exact), abs(decimals[name] - middle), decimals[name]))
     return {"stance": stance, "score": score, "confidence": rounded(total / len(ranked)),
             **({} if method is None else {"method": method})}
 
 
+def decimal(value):
+    """A rank or score as the decimal that is written for it: 0.1 and 0.3 are equally near to 0.2, their doubles are not."""
+    return Decimal(number_text(value))
+
+
+def decimal_middle(ranks):
+    return (decimal(min(ranks.values())) + decimal(max(ranks.values()))) / 2
+
+
 def weighted_median(ranked):
     """The smallest rank at which half of the confidence is reached, each as a whole number of 10^-12."""
-    trillionths = [(rank, int(Decimal(number_text(rounded(confidence))).scaleb(12))) for rank, confidence in sorted(ranked)]
+    trillionths = [(rank, int(decimal(rounded(confidence)).scaleb(12))) for rank, confidence in sorted(ranked)]
     if not any(weight for _, weight in trillionths):
         trillionths = [(rank, 1) for rank, _ in trillionths]
     total, reached = sum(weight for _, weight in trillionths), 0
@@ -1876,8 +1886,8 @@ def outcome_text(outcome):
 def scores(value, quotes, ranks):
     """A line on the crowd, and one for each member: a stance with its confidence is a forecast, its loss the squared distance
     from the outcome. The lowest rank is -2, the highest 2."""
-    low, high = float(min(ranks.values())), float(max(ranks.values()))
-    normalized = lambda rank: (rank - (low + high) / 2) / ((high - low) / 2) * 2
+    low, high, middle = float(min(ranks.values())), float(max(ranks.values())), float(decimal_middle(ranks))
+    normalized = lambda rank: (rank - middle) / ((high - low) / 2) * 2
     y = (1 + normalized(value) / 2) / 2
     leans = [(quote, normalized(ranks[quote["stance"]]) / 2 * float(quote["confidence"])) for quote in quotes if quote["stance"] in ranks]
     if not leans:
