@@ -29,6 +29,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time as clock
 import urllib.request
 from array import array
 from bisect import bisect_left
@@ -888,7 +889,7 @@ def cosigned_at(text, signatures, name, key):
     for raw in own:
         time = int.from_bytes(raw[:8], "big")
         message = f"cosignature/v1\ntime {time}\n{text}".encode("utf-8")
-        if len(raw) != 72 or not is_signed(message, raw[8:], key):
+        if len(raw) != 72 or not 0 < time < 2**63 or not is_signed(message, raw[8:], key):
             return None
         times.append(time)
     return max(times, default=None)
@@ -1960,6 +1961,9 @@ def check_keys(takes, places, members, log, report):
     report.notable("keys", notable)
 
 
+MAX_APART = 300  # seconds by which the clocks of a log, a witness and a reader may differ
+
+
 def check_checkpoint(note, entries, key, policy, report):
     try:
         text, signatures = read_note(note)
@@ -1995,10 +1999,13 @@ def check_checkpoint(note, entries, key, policy, report):
         report.unproven("witness", "that others were shown this log: no cosignature was checked, name the witnesses with --policy")
         return
     times = {name: cosigned_at(text, signatures, *witness) for name, witness in policy.witnesses.items()}
-    by = {name: time for name, time in times.items() if time is not None}
+    first = entries[-1].at / 1000 - MAX_APART if entries else 0
+    by = {name: time for name, time in times.items() if time is not None and first <= time <= clock.time() + MAX_APART}
     told = ", ".join(f"{shown(name)} at {unix_text(time)}" for name, time in by.items())
     report.conclude("witness", [] if policy.quorum(by) else [f"too few witnesses of the policy cosigned it: {told or 'none'}"],
                     f"cosigned by {told}; each entry in its tree was there then")
+    report.notable("witness", [f"the cosignature of {shown(name)} at {unix_text(time)} does not count: that is before an entry of the tree, or after now"
+                               for name, time in times.items() if time is not None and name not in by])
 
 
 def check_timestamp(bundle, entries, authorities, report):
@@ -2269,8 +2276,8 @@ def main():
     options = parser.parse_args()
 
     # A byte order mark at the beginning is no part of a file.
-    def content(name):
-        with open(name, encoding="utf-8-sig", newline="") as file:
+    def content(name, errors="strict"):
+        with open(name, encoding="utf-8-sig", errors=errors, newline="") as file:
             return file.read()
 
     def parts(name):
@@ -2279,7 +2286,7 @@ def main():
     try:
         report = verify(
             parts(options.file), options.key, read_members(content(options.members)) if options.members else None,
-            Policy(content(options.policy)) if options.policy else None, LogReader(options.log) if options.log else None,
+            Policy(content(options.policy, "replace")) if options.policy else None, LogReader(options.log) if options.log else None,
             options.timestamp_ca)
     except (Invalid, OSError, UnicodeDecodeError) as error:
         print(f"cannot be read: {shown(str(error))}", file=sys.stderr)
