@@ -338,6 +338,34 @@ fn distance_from_others_is_that_of_places_and_needs_a_mean() {
     }
 }
 
+/// The figures are rounded to twelve decimals, so small confidences are not in them.
+#[test]
+fn distance_from_others_is_right_or_unknown_where_they_have_little_confidence() {
+    let session = declared(&[("down", -2.0), ("hold", 0.0), ("up", 2.0)], Method::Mean);
+    let scale = session.declaration.scale();
+    for (confidence, expected) in [
+        (0.3, Some(4.0)),
+        (1e-3, Some(4.0)),
+        (1e-4, Some(4.0)),
+        (1e-7, None),
+        (1e-9, None),
+        (1e-11, None),
+        // The plain mean of the others, of whom one holds.
+        (0.0, Some(3.0)),
+    ] {
+        let held = if confidence == 0.0 { ("hold", 0.0) } else { ("down", confidence) };
+        let said = [("up", 0.7), ("down", confidence), held];
+        let snapshot = aggregate(&session, &filed(&session, &said), Timestamp::EPOCH);
+        let own = RankedPosition::of(scale, &stance("up"), Confidence::parse(0.7).unwrap());
+        let found = distance_from_others(own.unwrap(), &snapshot.figures);
+        let is_right = match (found, expected) {
+            (Some(found), Some(expected)) => (found - expected).abs() < 1e-6 && found <= 4.0,
+            (found, expected) => found == expected,
+        };
+        assert!(is_right, "{confidence}: {found:?}");
+    }
+}
+
 #[test]
 fn brief_asks_for_the_declared_stances() {
     let session = declared(&[("sell, now", -1.0), ("buy", 1.0)], Method::Mean);
