@@ -409,7 +409,7 @@ struct Field<'r> {
 
 fn fields_of(row: &Json) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
-    add_fields("", members(row), &mut fields);
+    add_fields("", members_of(row), &mut fields);
     fields
 }
 
@@ -418,7 +418,7 @@ fn add_fields<'r>(object: &str, members: Vec<(&'r str, &'r Json)>, fields: &mut 
     for (name, value) in members {
         let column = if object.is_empty() { name.to_owned() } else { format!("{object}.{name}") };
         match value {
-            Json::Object(_) => add_fields(&column, self::members(value), fields),
+            Json::Object(_) => add_fields(&column, members_of(value), fields),
             Json::List(weights) if column == "weights" => {
                 add_fields(&column, weights.iter().map(weight).collect(), fields);
             }
@@ -427,7 +427,7 @@ fn add_fields<'r>(object: &str, members: Vec<(&'r str, &'r Json)>, fields: &mut 
     }
 }
 
-fn members(object: &Json) -> Vec<(&str, &Json)> {
+fn members_of(object: &Json) -> Vec<(&str, &Json)> {
     match object {
         Json::Object(object) => object.members().collect(),
         _ => Vec::new(),
@@ -438,7 +438,7 @@ fn members(object: &Json) -> Vec<(&str, &Json)> {
 fn weight(entry: &Json) -> (&str, &Json) {
     const NULL: &Json = &Json::Null;
     let (mut bucket, mut weight) = ("", NULL);
-    for member in members(entry) {
+    for member in members_of(entry) {
         match member {
             ("bucket", Json::Text(name)) => bucket = name,
             ("weight", value) => weight = value,
