@@ -29,6 +29,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time as clock
 import urllib.request
 from array import array
 from bisect import bisect_left
@@ -888,7 +889,7 @@ def cosigned_at(text, signatures, name, key):
     for raw in own:
         time = int.from_bytes(raw[:8], "big")
         message = f"cosignature/v1\ntime {time}\n{text}".encode("utf-8")
-        if len(raw) != 72 or not is_signed(message, raw[8:], key):
+        if len(raw) != 72 or not 0 < time < 2**63 or not is_signed(message, raw[8:], key):
             return None
         times.append(time)
     return max(times, default=None)
@@ -1110,15 +1111,25 @@ def consensus(ranked, ranks, method):
         score = rounded(weighted_median(ranked))
     else:
         score = rounded(weighted / total if total > 0 else plain / len(ranked))
-    middle = (min(ranks.values()) + max(ranks.values())) / 2
-    stance = min(ranks, key=lambda name: (abs(ranks[name] - score), abs(ranks[name] - middle), ranks[name]))
+    decimals = {name: decimal(rank) for name, rank in ranks.items()}
+    exact, middle = decimal(score), decimal_middle(ranks)
+    stance = min(ranks, key=lambda name: (abs(decimals[name] - exact), abs(decimals[name] - middle), decimals[name]))
     return {"stance": stance, "score": score, "confidence": rounded(total / len(ranked)),
             **({} if method is None else {"method": method})}
 
 
+def decimal(value):
+    """A rank or score as the decimal that is written for it: 0.1 and 0.3 are equally near to 0.2, their doubles are not."""
+    return Decimal(number_text(value))
+
+
+def decimal_middle(ranks):
+    return (decimal(min(ranks.values())) + decimal(max(ranks.values()))) / 2
+
+
 def weighted_median(ranked):
     """The smallest rank at which half of the confidence is reached, each as a whole number of 10^-12."""
-    trillionths = [(rank, int(Decimal(number_text(rounded(confidence))).scaleb(12))) for rank, confidence in sorted(ranked)]
+    trillionths = [(rank, int(decimal(rounded(confidence)).scaleb(12))) for rank, confidence in sorted(ranked)]
     if not any(weight for _, weight in trillionths):
         trillionths = [(rank, 1) for rank, _ in trillionths]
     total, reached = sum(weight for _, weight in trillionths), 0
@@ -1876,8 +1887,8 @@ def outcome_text(outcome):
 def scores(value, quotes, ranks):
     """A line on the crowd, and one for each member: a stance with its confidence is a forecast, its loss the squared distance
     from the outcome. The lowest rank is -2, the highest 2."""
-    low, high = float(min(ranks.values())), float(max(ranks.values()))
-    normalized = lambda rank: (rank - (low + high) / 2) / ((high - low) / 2) * 2
+    low, high, middle = float(min(ranks.values())), float(max(ranks.values())), float(decimal_middle(ranks))
+    normalized = lambda rank: (rank - middle) / ((high - low) / 2) * 2
     y = (1 + normalized(value) / 2) / 2
     leans = [(quote, normalized(ranks[quote["stance"]]) / 2 * float(quote["confidence"])) for quote in quotes if quote["stance"] in ranks]
     if not leans:
@@ -1950,6 +1961,9 @@ def check_keys(takes, places, members, log, report):
     report.notable("keys", notable)
 
 
+MAX_APART = 300  # seconds by which the clocks of a log, a witness and a reader may differ
+
+
 def check_checkpoint(note, entries, key, policy, report):
     try:
         text, signatures = read_note(note)
@@ -1985,10 +1999,13 @@ def check_checkpoint(note, entries, key, policy, report):
         report.unproven("witness", "that others were shown this log: no cosignature was checked, name the witnesses with --policy")
         return
     times = {name: cosigned_at(text, signatures, *witness) for name, witness in policy.witnesses.items()}
-    by = {name: time for name, time in times.items() if time is not None}
+    first = entries[-1].at / 1000 - MAX_APART if entries else 0
+    by = {name: time for name, time in times.items() if time is not None and first <= time <= clock.time() + MAX_APART}
     told = ", ".join(f"{shown(name)} at {unix_text(time)}" for name, time in by.items())
     report.conclude("witness", [] if policy.quorum(by) else [f"too few witnesses of the policy cosigned it: {told or 'none'}"],
                     f"cosigned by {told}; each entry in its tree was there then")
+    report.notable("witness", [f"the cosignature of {shown(name)} at {unix_text(time)} does not count: that is before an entry of the tree, or after now"
+                               for name, time in times.items() if time is not None and name not in by])
 
 
 def check_timestamp(bundle, entries, authorities, report):
@@ -2259,8 +2276,8 @@ def main():
     options = parser.parse_args()
 
     # A byte order mark at the beginning is no part of a file.
-    def content(name):
-        with open(name, encoding="utf-8-sig", newline="") as file:
+    def content(name, errors="strict"):
+        with open(name, encoding="utf-8-sig", errors=errors, newline="") as file:
             return file.read()
 
     def parts(name):
@@ -2269,7 +2286,7 @@ def main():
     try:
         report = verify(
             parts(options.file), options.key, read_members(content(options.members)) if options.members else None,
-            Policy(content(options.policy)) if options.policy else None, LogReader(options.log) if options.log else None,
+            Policy(content(options.policy, "replace")) if options.policy else None, LogReader(options.log) if options.log else None,
             options.timestamp_ca)
     except (Invalid, OSError, UnicodeDecodeError) as error:
         print(f"cannot be read: {shown(str(error))}", file=sys.stderr)

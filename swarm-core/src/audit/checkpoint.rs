@@ -4,11 +4,11 @@ use super::continuation::{Continuation, continuation};
 use super::entries::BundledEntry;
 use super::finding::{Check, Faults, Finding, Report, count};
 use super::key::{KeySource, LogKey};
+use crate::domain::Invalid;
 use crate::domain::json::printable;
-use crate::domain::{Invalid, Timestamp};
 use crate::proof::checkpoint::Checkpoint;
 use crate::proof::note::{SignedNote, VerifierKey};
-use crate::proof::tlog_policy::{Cosigned, TlogPolicy};
+use crate::proof::tlog_policy::{Cosigned, CosigningTimes, TlogPolicy};
 use crate::proof::tree::{Node, TreeHash, verify_inclusion};
 
 /// Checks the checkpoint's signatures, and the proof of each entry.
@@ -16,7 +16,7 @@ pub(super) fn check(
     text: &str,
     entries: &[BundledEntry],
     key: Option<&LogKey>,
-    policy: Option<&TlogPolicy>,
+    policy: Option<(&TlogPolicy, CosigningTimes)>,
     report: &mut Report,
 ) {
     let parsed =
@@ -42,14 +42,14 @@ pub(super) fn check(
 pub(super) fn check_note(
     note: &SignedNote,
     key: Option<&LogKey>,
-    policy: Option<&TlogPolicy>,
+    policy: Option<(&TlogPolicy, CosigningTimes)>,
     report: &mut Report,
 ) {
     let checkpoint = match Checkpoint::parse(note.text()) {
         Ok(checkpoint) => checkpoint,
         Err(error) => return report.faults(Check::Checkpoint, vec![error.to_string()]),
     };
-    let logs = policy.map(TlogPolicy::logs).unwrap_or_default();
+    let logs = policy.map(|(policy, _)| policy.logs()).unwrap_or_default();
     let listed = logs.iter().find(|log| log.name() == checkpoint.origin).map(LogKey::given);
     check_signature(note, &checkpoint, key.or(listed.as_ref()), report);
     if !logs.is_empty() && !logs.iter().any(|log| is_of(&checkpoint, note, log)) {
@@ -70,20 +70,19 @@ fn is_of(checkpoint: &Checkpoint, note: &SignedNote, log: &VerifierKey) -> bool 
 
 /// Checks the cosignatures that the policy requires. Without a policy no cosignature proves anything, because the server of a
 /// checkpoint can write any name under it.
-fn check_witnesses(note: &SignedNote, policy: Option<&TlogPolicy>, report: &mut Report) {
-    let Some(policy) = policy.filter(|policy| policy.requires_witnesses()) else {
+fn check_witnesses(
+    note: &SignedNote,
+    policy: Option<(&TlogPolicy, CosigningTimes)>,
+    report: &mut Report,
+) {
+    let Some((policy, within)) = policy.filter(|(policy, _)| policy.requires_witnesses()) else {
         return report.unproven(
             Check::Witness,
             "that others were shown this log: no cosignature was checked, name the witnesses with --policy",
         );
     };
-    let Cosigned { is_met, by, .. } = policy.cosigned(note);
-    let shown = by.iter().map(|(name, seconds)| {
-        let millis = i64::try_from(*seconds).ok().and_then(|it| it.checked_mul(1_000));
-        let time = millis.and_then(Timestamp::from_millis);
-        let time = time.map_or("an unknown time".to_owned(), |time| time.to_string());
-        format!("{} at {time}", printable(name))
-    });
+    let Cosigned { is_met, by, misdated, .. } = policy.cosigned(note, within);
+    let shown = by.iter().map(|(name, time)| format!("{} at {time}", printable(name)));
     let shown = shown.collect::<Vec<_>>().join(", ");
     let faults = match (is_met, shown.as_str()) {
         (true, _) => Vec::new(),
@@ -92,6 +91,12 @@ fn check_witnesses(note: &SignedNote, policy: Option<&TlogPolicy>, report: &mut 
     };
     let holds = format!("cosigned by {shown}; each entry in its tree was there then");
     report.conclude(Check::Witness, faults, holds);
+    let uncounted = misdated.iter().map(|(name, time)| {
+        let time = time.map_or("an unknown time".to_owned(), |time| time.to_string());
+        let name = printable(name);
+        format!("the cosignature of {name} at {time} does not count: that is before an entry of the tree, or after now")
+    });
+    report.notable(Check::Witness, uncounted.collect::<Faults>());
 }
 
 /// Checks that the checkpoint is signed by the log's key, and reports the source of that key.

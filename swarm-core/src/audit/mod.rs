@@ -69,8 +69,8 @@ pub use timestamp::{CheckedToken, MAX_TOKEN, TimestampedCheckpoint};
 pub use watch::{Watch, WatchFault, WatchState, is_fork};
 pub use whole_log::{LogReader, WholeLog};
 
-use crate::domain::{SessionId, SessionState};
-use crate::proof::tlog_policy::TlogPolicy;
+use crate::domain::{SessionId, SessionState, Timestamp};
+use crate::proof::tlog_policy::{CosigningTimes, TlogPolicy};
 use deadlines::Filed;
 use finding::Report;
 
@@ -83,6 +83,8 @@ pub struct Evidence<'a> {
     pub members: Option<&'a MemberKeys>,
     /// The witnesses that must have cosigned the checkpoint.
     pub policy: Option<&'a TlogPolicy>,
+    /// The reader's clock: no cosignature is of a later time.
+    pub now: Option<Timestamp>,
     /// All entries of the log.
     pub log: Option<&'a WholeLog>,
     /// What a check of the bundle's [token](TimestampedCheckpoint::token) found.
@@ -93,7 +95,7 @@ pub struct Evidence<'a> {
 
 /// Checks a bundle.
 pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
-    let Evidence { key, members, policy, log, token, asked } = evidence;
+    let Evidence { key, members, policy, now, log, token, asked } = evidence;
     let mut report = Report::default();
     let (mut session, takes) = records::read(bundle, *asked, &mut report);
     records::check_signatures(&takes, &mut report);
@@ -127,7 +129,9 @@ pub fn audit(bundle: &Bundle<'_>, evidence: &Evidence<'_>) -> Vec<Finding> {
     }
     withheld::check(&takes, &entries, &mut report);
     keys::check(&takes, &places, *members, *log, &mut report);
-    checkpoint::check(&bundle.checkpoint, &entries, *key, *policy, &mut report);
+    let since = entries.last().map(|entry| entry.at);
+    let policy = policy.map(|policy| (policy, CosigningTimes { since, until: *now }));
+    checkpoint::check(&bundle.checkpoint, &entries, *key, policy, &mut report);
     timestamp::check(bundle, &entries, *token, &mut report);
     match log {
         Some(log) => log.check(&takes, &entries, &mut report),

@@ -255,9 +255,15 @@ impl StanceScale {
         self.0.last().map_or(0.0, |stance| stance.rank)
     }
 
-    /// Returns the middle between the lowest and the highest rank: 0 for the stances of the service.
+    /// Returns the middle between the lowest and the highest rank: 0 for the stances of the service. It is the double
+    /// nearest to the middle of the two decimals, so that a rank in the middle equals it, and the others do not.
     pub fn middle(&self) -> f64 {
-        f64::midpoint(self.lowest(), self.highest())
+        self.ends() / (2.0 * TRILLION)
+    }
+
+    /// The sum of the lowest and the highest rank, in trillionths: twice the middle.
+    fn ends(&self) -> f64 {
+        trillionths(self.lowest()) + trillionths(self.highest())
     }
 
     /// Returns a rank or score on the scale of the service, on which sessions with different stances compare: −2 for the
@@ -278,13 +284,13 @@ impl StanceScale {
         normalized / 2.0 * half
     }
 
-    /// Returns the stance whose rank is nearest to `score`; a tie goes to the one nearer to the middle, then to the lower
-    /// one. `None` without stances, which no scale is.
+    /// Returns the stance whose rank is nearest to `score`, of at most twelve decimals; a tie goes to the one nearer to the
+    /// middle, then to the lower one. Distances are those of the decimals. `None` without stances, which no scale is.
     pub fn nearest(&self, score: f64) -> Option<&Stance> {
-        let middle = self.middle();
+        let (score, ends) = (trillionths(score), self.ends());
         let nearest = self.0.iter().min_by(|a, b| {
-            let from_score = |it: &RankedStance| (it.rank - score).abs();
-            let from_middle = |it: &RankedStance| (it.rank - middle).abs();
+            let from_score = |it: &RankedStance| (trillionths(it.rank) - score).abs();
+            let from_middle = |it: &RankedStance| (2.0 * trillionths(it.rank) - ends).abs();
             from_score(a)
                 .total_cmp(&from_score(b))
                 .then(from_middle(a).total_cmp(&from_middle(b)))
@@ -292,6 +298,15 @@ impl StanceScale {
         });
         nearest.map(|stance| &stance.name)
     }
+}
+
+/// The parts of one in which ranks and scores, of at most twelve decimals, are whole numbers.
+const TRILLION: f64 = 1e12;
+
+/// A rank or score in trillionths. It is a whole number far below 2^53, as are sums and differences of a few of them, so
+/// that these are exact: 0.1 and 0.3 are equally near to 0.2, though their doubles are not.
+fn trillionths(decimal: f64) -> f64 {
+    (decimal * TRILLION).round()
 }
 
 impl Serialize for StanceScale {
@@ -378,6 +393,28 @@ mod tests {
         );
         assert_eq!(percents.normalized_distance(25.0), 1.0);
         assert_eq!(percents.own_distance(1.0), 25.0);
+    }
+
+    /// The doubles nearest to decimals are not equally far apart where the decimals are.
+    #[test]
+    fn middle_and_ties_are_those_of_the_decimals() {
+        let three = scale(&[("low", 0.1), ("middle", 0.4), ("high", 0.7)]).unwrap();
+        assert_eq!(three.middle(), 0.4);
+        assert_eq!(three.normalized(0.4), 0.0);
+        assert_eq!(three.nearest(0.25).unwrap().as_str(), "middle");
+        assert_eq!(three.nearest(0.55).unwrap().as_str(), "middle");
+        let two = scale(&[("a", 0.1), ("b", 0.3)]).unwrap();
+        assert_eq!(two.middle(), 0.2);
+        assert_eq!(two.nearest(0.2).unwrap().as_str(), "a");
+        assert_eq!(two.nearest(0.200_000_000_001).unwrap().as_str(), "b");
+        // The largest ranks, a millionth apart, and scores of twelve decimals between them.
+        let far = scale(&[("a", -1000.0), ("b", 999.999_999), ("c", 1000.0)]).unwrap();
+        assert_eq!(far.nearest(999.999_999_5).unwrap().as_str(), "b");
+        assert_eq!(far.nearest(999.999_999_500_001).unwrap().as_str(), "c");
+        // A middle that is no rank is not that of any.
+        let odd = scale(&[("a", 0.1), ("b", 0.400_001), ("c", 0.700_001)]).unwrap();
+        assert_eq!(odd.middle(), 0.400_000_5);
+        assert!(odd.normalized(0.400_001) > 0.0);
     }
 
     #[test]

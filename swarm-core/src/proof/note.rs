@@ -229,14 +229,23 @@ impl NoteSignature {
         let (time, signature) = match key.kind {
             KeyKind::Ed25519 => (0, self.bytes.as_slice()),
             KeyKind::Cosigner => {
-                let (time, signature) = self.bytes.split_first_chunk()?;
-                (u64::from_be_bytes(*time), signature)
+                let (_, signature) = self.bytes.split_first_chunk::<TIME>()?;
+                (cosigning_time(&self.bytes)?, signature)
             }
         };
         let signature = Signature::parse(STANDARD.encode(signature)).ok()?;
         let message = message(key.kind, text, time);
         verify_signature(message.as_bytes(), &signature, &key.key).then_some(time)
     }
+}
+
+/// The length of the time before a cosignature, in bytes.
+pub(super) const TIME: usize = 8;
+
+/// The time of a cosignature, in seconds since 1970. `None` of what is none: 0 stands for no time, and times end below 2^63.
+pub(super) fn cosigning_time(cosignature: &[u8]) -> Option<u64> {
+    let time = u64::from_be_bytes(*cosignature.first_chunk::<TIME>()?);
+    (time > 0 && i64::try_from(time).is_ok()).then_some(time)
 }
 
 /// The text that is signed.

@@ -31,10 +31,35 @@ pub struct Cosigned {
     pub is_met: bool,
     /// The latest time at which a quorum had cosigned the checkpoint; `None` unless the quorum is met by cosignatures.
     pub at: Option<Timestamp>,
-    /// The names of the witnesses that cosigned it, in the order of the policy, each with the time in seconds since 1970.
-    pub by: Vec<(String, u64)>,
+    /// The names of the witnesses that cosigned it, in the order of the policy, each with the time.
+    pub by: Vec<(String, Timestamp)>,
+    /// The names of the witnesses whose cosignatures do not count, because it cannot have been cosigned then, each with the
+    /// time; `None` of a time that has no date.
+    pub misdated: Vec<(String, Option<Timestamp>)>,
     /// The names of the witnesses whose cosignatures are not valid.
     pub forged: Vec<String>,
+}
+
+/// When a checkpoint can have been cosigned: not before its last entry, and not after now, but for some minutes by which the
+/// clocks of a log, a witness and a reader may differ.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CosigningTimes {
+    /// When the last entry of its tree was logged, as far as the reader knows.
+    pub since: Option<Timestamp>,
+    /// The reader's clock.
+    pub until: Option<Timestamp>,
+}
+
+impl CosigningTimes {
+    /// By how much clocks may differ, in milliseconds.
+    const MAX_APART: i64 = 300_000;
+
+    fn has(self, time: Timestamp) -> bool {
+        let may_precede =
+            |one: Timestamp, other: Timestamp| one <= other.plus_millis(Self::MAX_APART);
+        self.since.is_none_or(|since| may_precede(since, time))
+            && self.until.is_none_or(|until| may_precede(time, until))
+    }
 }
 
 impl TlogPolicy {
@@ -62,35 +87,46 @@ impl TlogPolicy {
         self.quorum.is_some()
     }
 
-    /// Returns which witnesses cosigned a checkpoint, and whether they are a quorum.
-    pub fn cosigned(&self, note: &SignedNote) -> Cosigned {
-        let (mut by, mut forged, mut times) = (Vec::new(), Vec::new(), Vec::new());
+    /// Returns which witnesses cosigned a checkpoint at one of these times, and whether they are a quorum.
+    pub fn cosigned(&self, note: &SignedNote, within: CosigningTimes) -> Cosigned {
+        let (mut by, mut misdated, mut forged) = (Vec::new(), Vec::new(), Vec::new());
+        let mut times: Vec<Option<Timestamp>> = Vec::new();
         for (name, voter) in &self.voters {
             let time = match voter {
-                Voter::Witness(key) => {
-                    let time = note.cosigned_at(key);
-                    let is_named = note.signatures().iter().any(|it| it.is_of(key));
-                    match time {
-                        Some(time) => by.push((name.clone(), time)),
-                        None if is_named => forged.push(name.clone()),
-                        None => {}
+                Voter::Witness(key) => match note.cosigned_at(key) {
+                    Some(seconds) => {
+                        let time = moment(seconds);
+                        let possible = time.filter(|time| within.has(*time));
+                        match possible {
+                            Some(time) => by.push((name.clone(), time)),
+                            None => misdated.push((name.clone(), time)),
+                        }
+                        possible
                     }
-                    time
-                }
+                    None => {
+                        if note.signatures().iter().any(|it| it.is_of(key)) {
+                            forged.push(name.clone());
+                        }
+                        None
+                    }
+                },
                 Voter::Group(threshold, members) => {
                     let times = members.iter().filter_map(|place| *times.get(*place)?);
-                    let mut times: Vec<u64> = times.collect();
+                    let mut times: Vec<Timestamp> = times.collect();
                     times.sort_unstable_by(|one, other| other.cmp(one));
                     threshold.checked_sub(1).and_then(|last| times.get(last).copied())
                 }
             };
             times.push(time);
         }
-        let seconds = self.quorum.and_then(|place| times.get(place).copied().flatten());
-        let millis = seconds.and_then(|it| i64::try_from(it).ok()?.checked_mul(1_000));
-        let is_met = self.quorum.is_none() || seconds.is_some();
-        Cosigned { is_met, at: millis.and_then(Timestamp::from_millis), by, forged }
+        let at = self.quorum.and_then(|place| times.get(place).copied().flatten());
+        Cosigned { is_met: self.quorum.is_none() || at.is_some(), at, by, misdated, forged }
     }
+}
+
+/// The time of so many seconds since 1970; `None` if it has no date.
+fn moment(seconds: u64) -> Option<Timestamp> {
+    Timestamp::from_millis(i64::try_from(seconds).ok()?.checked_mul(1_000)?)
 }
 
 /// The lines that were read so far.
@@ -248,7 +284,7 @@ mod tests {
             (&[("X1", 10), ("X2", 10), ("X3", 10)], None),
             (&[], None),
         ] {
-            let found = policy.cosigned(&note(cosigned));
+            let found = policy.cosigned(&note(cosigned), CosigningTimes::default());
             assert_eq!(found.is_met, at.is_some(), "{cosigned:?}");
             assert_eq!(found.at.map(|at| at.millis() / 1_000), at, "{cosigned:?}");
             assert_eq!(found.by.len(), cosigned.len());
@@ -257,7 +293,7 @@ mod tests {
         // Lines may end as those of Windows do.
         assert_eq!(TlogPolicy::parse(&self::policy().replace('\n', "\r\n")), Ok(policy));
         let none = TlogPolicy::parse("quorum none").unwrap();
-        assert!(none.cosigned(&note(&[])).is_met);
+        assert!(none.cosigned(&note(&[]), CosigningTimes::default()).is_met);
     }
 
     #[test]
@@ -265,8 +301,31 @@ mod tests {
         let policy = TlogPolicy::parse(&policy()).unwrap();
         let mut forged = SignedNote::new("log\n8\nAAAA\n".to_owned());
         note(&[("X1", 10)]).signatures().iter().for_each(|it| forged.push(it.clone()));
-        let found = policy.cosigned(&forged);
+        let found = policy.cosigned(&forged, CosigningTimes::default());
         assert_eq!((found.is_met, found.by, found.forged), (false, vec![], vec!["X1".to_owned()]));
+    }
+
+    #[test]
+    fn cosignature_counts_only_at_a_time_at_which_it_can_have_been_made() {
+        let key = signer("X1", KeyKind::Cosigner);
+        let policy =
+            TlogPolicy::parse(&format!("witness X1 {}\nquorum X1", key.verifier())).unwrap();
+        let within = CosigningTimes { since: moment(10_000), until: moment(20_000) };
+        for (time, is_met, is_misdated) in [
+            (9_700, true, false),
+            (20_300, true, false),
+            (9_699, false, true),
+            (20_301, false, true),
+            (i64::MAX.cast_unsigned(), false, true),
+            // These are no times of a cosignature.
+            (0, false, false),
+            (1 << 63, false, false),
+        ] {
+            let found = policy.cosigned(&note(&[("X1", time)]), within);
+            assert_eq!(found.is_met, is_met, "{time}");
+            assert_eq!(!found.misdated.is_empty(), is_misdated, "{time}");
+            assert_eq!(!found.forged.is_empty(), !is_met && !is_misdated, "{time}");
+        }
     }
 
     #[test]

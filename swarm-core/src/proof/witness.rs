@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::note::{KeyKind, NoteSignature, SignedNote, VerifierKey};
+use super::note::{KeyKind, NoteSignature, SignedNote, TIME, VerifierKey, cosigning_time};
 use super::tree::TreeHash;
 use crate::domain::Invalid;
 
@@ -75,20 +75,19 @@ impl WitnessKey {
         self.made(signature)
             && match self {
                 Self::Ed25519(key) => verified(key),
-                Self::MlDsa44(_) => signature.bytes().len() == TIME + ML_DSA_44_SIGNATURE,
+                Self::MlDsa44(_) => {
+                    signature.bytes().len() == TIME + ML_DSA_44_SIGNATURE
+                        && cosigning_time(signature.bytes()).is_some()
+                }
             }
     }
 
     /// Returns when the text of a note was cosigned with this key, in seconds since 1970: the latest of its signatures.
     pub fn cosigned_at(&self, note: &SignedNote) -> Option<u64> {
         let own = note.signatures().iter().filter(|it| self.cosigned(note.text(), it));
-        let times = own.filter_map(|it| it.bytes().first_chunk().copied().map(u64::from_be_bytes));
-        times.max()
+        own.filter_map(|it| cosigning_time(it.bytes())).max()
     }
 }
-
-/// The length of the time before a cosignature, in bytes.
-const TIME: usize = 8;
 
 impl UnverifiedKey {
     fn parse(text: &str) -> Option<Self> {
@@ -177,6 +176,8 @@ mod tests {
         for (line, is_one) in [
             (line("w.example", 70, 2_419), false),
             (line("other.example", 80, 2_420), false),
+            (line("w.example", 0, 2_420), false),
+            (line("w.example", 1 << 63, 2_420), false),
             (line("w.example", 90, 2_420), true),
         ] {
             assert_eq!(key.cosigned(note.text(), &line), is_one);

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use super::aggregate::{RankedPosition, number};
+use super::aggregate::{RankedPosition, number, rounded};
 use super::{PublicTake, takes_may_come};
 use crate::domain::{
     Figures, MemberId, Method, Quote, Session, SessionState, Snapshot, Stance, StanceScale,
@@ -177,7 +177,7 @@ fn normalized_counts(stances: &Stances) -> impl Iterator<Item = (f64, usize)> {
 pub fn dissent(stances: &Stances, score: f64) -> Option<f64> {
     let members: usize = stances.counts().map(|(_, count)| count).sum();
     let apart = stances.counts().map(|(stance, count)| (stance.rank - score).abs() * number(count));
-    (members > 0).then(|| apart.sum::<f64>() / number(members))
+    (members > 0).then(|| rounded(apart.sum::<f64>() / number(members)))
 }
 
 /// What changed from one session of a subject to the next. Both have a snapshot.
@@ -271,32 +271,46 @@ pub fn member_figures<'a>(
 }
 
 /// Returns the distance of a position that counts in these figures from the score of the others, on the scale of the
-/// service: −4 to 4, positive where it is more bullish. `None` without others, and where the score is no mean.
+/// service: −4 to 4, positive where it is more bullish. `None` without others, where the score is no mean, and where the
+/// others have so little confidence that the figures do not tell.
 ///
 /// The score of the others follows from that of all: both are means weighted by confidence.
 pub fn distance_from_others(own: RankedPosition, figures: &Figures) -> Option<f64> {
-    /// The figures are rounded to 12 decimals: smaller sums of confidences are none, and smaller parts of the distance
-    /// mean nothing.
-    const PRECISION: f64 = 1e-9;
+    /// By how much the rounding to 12 decimals changes a figure at most.
+    const ROUNDING: f64 = 5e-13;
+    /// By how much that may change the distance. Mostly it is far less, and the distance is rounded to 9 decimals.
+    const MAX_ERROR: f64 = 1e-6;
+    const PARTS: f64 = 1e9;
     let consensus = figures.consensus.as_ref()?;
     if consensus.method.unwrap_or_default() != Method::Mean {
         return None;
     }
-    let stances = &figures.stances;
+    let (stances, scale) = (&figures.stances, figures.stances.scale());
     let members: usize = normalized_counts(stances).map(|(_, count)| count).sum();
     let others = number(members.checked_sub(1).filter(|others| *others > 0)?);
-    let rank = own.rank;
-    let total = consensus.confidence * number(members);
+    let (rank, all) = (own.rank, number(members));
+    let total = consensus.confidence * all;
     let of_others = total - own.confidence;
-    let score = if of_others > PRECISION * number(members) {
-        let score = stances.scale().normalized(consensus.score);
-        (score * total - rank * own.confidence) / of_others
-    } else {
+    let distance = if of_others <= 2.0 * ROUNDING * all {
         // All of the others have a confidence of 0.
         let ranks = normalized_counts(stances).map(|(rank, count)| rank * number(count));
-        (ranks.sum::<f64>() - rank) / others
+        rank - (ranks.sum::<f64>() - rank) / others
+    } else {
+        // The roundings of both figures, the distance being 4 at most, and each confidence 1.
+        let error = ROUNDING * all * (8.0 + scale.normalized_distance(1.0)) / of_others;
+        if error > MAX_ERROR {
+            return None;
+        }
+        total * (rank - scale.normalized(consensus.score)) / of_others
     };
-    Some(((rank - score) / PRECISION).round() * PRECISION)
+    // Adding zero turns -0 into 0.
+    Some((distance.clamp(-4.0, 4.0) * PARTS).round() / PARTS + 0.0)
+}
+
+/// Returns the distance as [`distance_from_others`] does, on the scale of the session as the score is.
+pub fn own_distance_from_others(own: RankedPosition, figures: &Figures) -> Option<f64> {
+    let distance = distance_from_others(own, figures)?;
+    Some(rounded(figures.stances.scale().own_distance(distance)))
 }
 
 /// Returns whether a position is on the other side of the consensus. `None` without a consensus, and if it is in the
@@ -363,6 +377,8 @@ mod tests {
         assert_eq!(dissent(&stances([1, 0, 0, 0, 1]), 0.0), Some(2.0));
         assert_eq!(dissent(&stances([0, 1, 0, 1, 0]), 0.5), Some(1.0));
         assert_eq!(dissent(&stances([0; 5]), 0.0), None);
+        // The double of 1 less that of 0.92 has more decimals.
+        assert_eq!(dissent(&stances([0, 0, 0, 1, 0]), 0.92), Some(0.08));
         // On the scale of the session.
         let ranked =
             |(name, rank): (&str, f64)| RankedStance { name: Stance::parse(name).unwrap(), rank };

@@ -45,7 +45,8 @@ pub use admitted::{SessionStep, SteppedSession};
 pub use aggregate::{RankedPosition, aggregate, score};
 pub use analysis::{
     Agreement, Counting, Crossing, MemberFigures, Movement, Stage, agreement, counting, dissent,
-    distance_from_others, member_figures, movement, stage, stance_changes,
+    distance_from_others, member_figures, movement, own_distance_from_others, stage,
+    stance_changes,
 };
 pub use body_shape::shape_fault;
 pub use brief::BriefFacts;

@@ -6,10 +6,12 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::canonical_combining_class;
 
 use super::PublicTake;
+use crate::domain::json::is_unprintable;
 use crate::domain::{Member, MemberId, Memo, Subject, SubjectId};
 
 /// A text to look for. Letters are the same in either case, composed or not, of any width, in ligatures, with their marks in any order that
-/// Unicode holds for the same; `ß` is `ss`, `İ` is `i`, and white space is one space.
+/// Unicode holds for the same; `ß` is `ss`, `İ` is `i`, and white space is one space. Hyphens are `-`, an apostrophe is `'`, and what is shown as nothing
+/// is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needle(String);
 
@@ -17,9 +19,10 @@ impl Needle {
     /// The maximum length in characters; the rest is ignored.
     pub const MAX: usize = 100;
 
-    /// The needle for this text; `None` if it has nothing but spaces and variation selectors.
+    /// The needle for this text; `None` if all of it is shown as nothing.
     pub fn new(text: &str) -> Option<Self> {
-        let text: String = text.trim().chars().take(Self::MAX).collect();
+        let text = text.trim_matches(|it: char| it.is_whitespace() || is_ignored(it));
+        let text: String = text.chars().take(Self::MAX).collect();
         let form = folded(&text, |_, _| ());
         (!form.trim().is_empty()).then_some(Self(form))
     }
@@ -114,6 +117,9 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
             'ß' => form.push_str("ss"),
             // Of the two small sigmas one stands at the end of words alone.
             'ς' => form.push('σ'),
+            // The hyphen, also what is left of one that does not break, and the apostrophe of typography.
+            '\u{2010}' => form.push('-'),
+            '\u{2019}' => form.push('\''),
             // The dot of the Turkish `İ`, which an `i` has.
             '\u{307}' if form.ends_with('i') => {}
             _ => form.push(small),
@@ -121,7 +127,7 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
         match letter.as_bytes() {
             [ascii] => push(char::from(ascii.to_ascii_lowercase())),
             _ => {
-                let seen = letter.chars().filter(|part| !is_selector(*part));
+                let seen = letter.chars().filter(|part| !is_ignored(*part));
                 seen.nfkd().flat_map(char::to_lowercase).for_each(push);
             }
         }
@@ -131,11 +137,11 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
     form
 }
 
-/// Returns the length of the first letter of a text, with its marks and variation selectors.
+/// Returns the length of the first letter of a text, with its marks and what is shown as nothing.
 fn first_letter(text: &str) -> usize {
     let is_ordered = |mark: char| !mark.is_ascii() && mark.nfkd().next().is_some_and(has_class);
     let mut others = text.char_indices().skip(1);
-    let next = others.find(|(_, letter)| !is_ordered(*letter) && !is_selector(*letter));
+    let next = others.find(|(_, letter)| !is_ordered(*letter) && !is_ignored(*letter));
     next.map_or(text.len(), |(at, _)| at)
 }
 
@@ -145,10 +151,9 @@ fn has_class(character: char) -> bool {
     canonical_combining_class(character) != 0
 }
 
-/// Returns whether a character is a variation selector, which is not drawn itself and chooses how the character before it is drawn, as of an
-/// emoji.
-fn is_selector(character: char) -> bool {
-    matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+/// Returns whether a character is shown as nothing: a soft hyphen, a joiner, a direction, a variation selector.
+fn is_ignored(character: char) -> bool {
+    is_unprintable(character) && !character.is_whitespace()
 }
 
 /// A filter for takes. All of its conditions hold together.
@@ -209,7 +214,7 @@ mod tests {
         assert!(needle.is_in("Back at 71 %: utilisation alone") && !needle.is_in("utilised"));
         assert!(Needle::new("É").unwrap().is_in("caf\u{e9}"));
         assert_eq!(Needle::new(" \t"), None);
-        assert_eq!(Needle::new("\u{fe0f}"), None);
+        assert_eq!(Needle::new("\u{fe0f} \u{200b}"), None);
     }
 
     /// A step for each pair of them would take minutes.
@@ -237,6 +242,15 @@ mod tests {
             ("\u{130}STANBUL", "Istanbul"),
             ("\u{2764}", "\u{2764}\u{fe0f}!"),
             ("\u{2764}\u{fe0f}", "\u{2764}!"),
+            ("utilisation", "utili\u{ad}sation"),
+            ("utili\u{200b}sation\u{feff}", "utilisation"),
+            (" \u{200e} risk \u{200f}", "risk"),
+            ("می\u{200c}خواهم", "میخواهم"),
+            ("caf\u{e9}", "cafe\u{2060}\u{301}"),
+            ("credit risk", "credit\u{2028}risk"),
+            ("well-known", "well\u{2011}known"),
+            ("well\u{2010}known", "well-known"),
+            ("isn't", "isn\u{2019}t"),
             ("\u{915}\u{94d}\u{937}", "\u{915}\u{94d}\u{937}\u{93f}"),
             // Vowel signs follow a letter; one takes a place of its own, the other does not.
             ("हिन्द", "हिन्दी"),
@@ -296,6 +310,7 @@ mod tests {
         // And one with its marks, which are compared in another order.
         assert_eq!(places("\u{1ec7}", "vi\u{ea}\u{323}t"), [(2, 6)]);
         assert_eq!(places("\u{1ec7}t", "vi\u{ea}\u{323}t"), [(2, 7)]);
+        assert_eq!(places("b", "\u{200b}a\u{ad}b\u{ad}c"), [(6, 9)]);
         assert_eq!(places("x", "nothing"), []);
         assert_eq!(places("a b", "(a \n b)"), [(1, 6)]);
         assert_eq!(places("ss", "Stra\u{df}e"), [(4, 6)]);

@@ -146,10 +146,12 @@ proptest! {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let exact = sum as f64 / whole as f64 / 1_000.0;
         prop_assert!((found.score - exact).abs() < 1e-9, "{} {exact}", found.score);
-        let nearest = ranks.iter().map(|rank| (thousandths(*rank) - found.score).abs());
-        let nearest = nearest.fold(f64::INFINITY, f64::min);
-        let chosen = session.declaration.scale().rank(&found.stance).unwrap();
-        prop_assert_eq!((chosen - found.score).abs(), nearest);
+        // In trillionths: of ranks that are equally near, the doubles may not be.
+        #[expect(clippy::cast_possible_truncation, reason = "small numbers")]
+        let score = (found.score * 1e12).round() as i64;
+        let distance = |rank: i64| (rank * 1_000_000_000 - score).abs();
+        let chosen = names.iter().position(|name| name == found.stance.as_str()).unwrap();
+        prop_assert_eq!(Some(distance(ranks[chosen])), ranks.iter().copied().map(distance).min());
     }
 }
 
@@ -333,6 +335,34 @@ fn distance_from_others_is_that_of_places_and_needs_a_mean() {
             Confidence::parse(0.5).unwrap(),
         );
         assert_eq!(distance_from_others(own.unwrap(), &snapshot.figures), expected);
+    }
+}
+
+/// The figures are rounded to twelve decimals, so small confidences are not in them.
+#[test]
+fn distance_from_others_is_right_or_unknown_where_they_have_little_confidence() {
+    let session = declared(&[("down", -2.0), ("hold", 0.0), ("up", 2.0)], Method::Mean);
+    let scale = session.declaration.scale();
+    for (confidence, expected) in [
+        (0.3, Some(4.0)),
+        (1e-3, Some(4.0)),
+        (1e-4, Some(4.0)),
+        (1e-7, None),
+        (1e-9, None),
+        (1e-11, None),
+        // The plain mean of the others, of whom one holds.
+        (0.0, Some(3.0)),
+    ] {
+        let held = if confidence == 0.0 { ("hold", 0.0) } else { ("down", confidence) };
+        let said = [("up", 0.7), ("down", confidence), held];
+        let snapshot = aggregate(&session, &filed(&session, &said), Timestamp::EPOCH);
+        let own = RankedPosition::of(scale, &stance("up"), Confidence::parse(0.7).unwrap());
+        let found = distance_from_others(own.unwrap(), &snapshot.figures);
+        let is_right = match (found, expected) {
+            (Some(found), Some(expected)) => (found - expected).abs() < 1e-6 && found <= 4.0,
+            (found, expected) => found == expected,
+        };
+        assert!(is_right, "{confidence}: {found:?}");
     }
 }
 

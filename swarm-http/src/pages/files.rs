@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use swarm_core::domain::{STANCES, SessionSummary, SubjectId};
 use swarm_core::json::{self, is_unprintable};
-use swarm_core::rules::{Counting, PublicTake, dissent, distance_from_others};
+use swarm_core::rules::{Counting, PublicTake, dissent, own_distance_from_others};
 use swarm_core::store::SessionList;
 use swarm_core::{Error, Refusal};
 
@@ -138,11 +138,7 @@ async fn member(request: RequestContext, format: Format) -> Reply {
         let figures = session.figures.as_ref().filter(|_| session.counts());
         let consensus = figures.and_then(|figures| figures.consensus.as_ref());
         let distance = filed.counted().zip(figures);
-        // On the scale of the session, as the score beside it is.
-        let distance = distance.and_then(|(own, figures)| {
-            let distance = distance_from_others(own, figures)?;
-            Some(figures.stances.scale().own_distance(distance))
-        });
+        let distance = distance.and_then(|(own, figures)| own_distance_from_others(own, figures));
         let is_counted = |counting| Cell::Flag(counting == Counting::Counted && session.counts());
         vec![
             Cell::Count(filed.take.id.0),

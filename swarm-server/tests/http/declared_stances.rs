@@ -255,32 +255,75 @@ fn result_is_the_declared_one_and_both_verifiers_follow_it() {
     let csv = client.get("/swarm/subjects/aurora.csv").expect(200).text;
     assert!(csv.contains(r#""{""no"":1,""per <haps>"":1,""yes"":1}""#), "{csv}");
 
-    let path = format!("/api/swarm/sessions/{id}/bundle");
-    wait_until("the checkpoint has it", || client.get(&path).status == 200);
-    let bundle = client.get(&path).expect(200).text;
-    let folder = tempfile::tempdir().unwrap();
-    let key = client.get("/.well-known/swarm.json").expect(200).json()["logKey"].clone();
-    let verdicts = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        std::fs::write(&file, text).unwrap();
-        let arguments = ["verify", file.to_str().unwrap(), "--key", key.as_str().unwrap()];
-        let rust = swarm(&arguments, &[]).output().unwrap();
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/python/verify_bundle.py");
-        let python =
-            Command::new(python()).args(["-B", script]).args(&arguments[1..]).output().unwrap();
-        [rust, python]
-            .map(|output| (output.status.code(), String::from_utf8(output.stdout).unwrap()))
-    };
-    for (status, said) in verdicts("whole", &bundle) {
+    let bundle = bundle(client, id);
+    for (status, said) in verdicts(client, &bundle) {
         assert_eq!(status, Some(0), "{said}");
         assert!(said.contains("holds: stance: each take has one of the 3 stances"), "{said}");
         assert!(said.contains("holds: outcome: 75; from the snapshot, 3 members scored"), "{said}");
     }
     let by_mean = bundle.replace(r#""score":62.5,"#, r#""score":70.833333333333,"#);
     assert_ne!(by_mean, bundle);
-    for (status, said) in verdicts("by-mean", &by_mean) {
+    for (status, said) in verdicts(client, &by_mean) {
         assert_eq!(status, Some(1), "{said}");
         assert!(said.contains("fails: snapshot:"), "{said}");
+    }
+}
+
+/// The bundle of a session, once a checkpoint has it.
+fn bundle(client: &Client, id: u64) -> String {
+    let path = format!("/api/swarm/sessions/{id}/bundle");
+    wait_until("the checkpoint has it", || client.get(&path).status == 200);
+    client.get(&path).expect(200).text
+}
+
+/// What both verifiers say of a bundle, and their exit statuses.
+fn verdicts(client: &Client, bundle: &str) -> [(Option<i32>, String); 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bundle.json");
+    std::fs::write(&file, bundle).unwrap();
+    let key = client.get("/.well-known/swarm.json").expect(200).json()["logKey"].clone();
+    let arguments = ["verify", file.to_str().unwrap(), "--key", key.as_str().unwrap()];
+    let rust = swarm(&arguments, &[]).output().unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/python/verify_bundle.py");
+    let python =
+        Command::new(python()).args(["-B", script]).args(&arguments[1..]).output().unwrap();
+    [rust, python].map(|output| (output.status.code(), String::from_utf8(output.stdout).unwrap()))
+}
+
+/// The doubles nearest to 0.1 and 0.3 are not equally far from that of 0.2, and half the sum of those of 0.1 and 0.7 is not that
+/// of 0.4.
+#[test]
+fn ties_of_decimals_are_exact_for_every_verifier() {
+    let program = Program::start(&["serve"], &[("SWARM_ADMIN_TOKEN", ADMIN)]);
+    let client = &program.client;
+    let authors = ["Ada", "Grace"].map(|name| Author::join(client, name));
+    for (subject, ranks, filed, stance, score) in [
+        ("two", &[("low", 0.1), ("high", 0.3)][..], ["low", "high"], "low", 0.2),
+        (
+            "three",
+            &[("low", 0.1), ("middle", 0.4), ("high", 0.7)],
+            ["low", "middle"],
+            "middle",
+            0.25,
+        ),
+    ] {
+        client.operate("/subjects", &json!({ "id": subject, "name": subject })).expect(201);
+        let ranked = |(name, rank): &(&str, f64)| json!({ "name": name, "rank": rank });
+        let stances: Vec<_> = ranks.iter().map(ranked).collect();
+        let draft = json!({ "date": DATE, "subjectId": subject, "stances": stances });
+        let session = client.operate("/sessions", &draft).expect(201).json()["session"].clone();
+        let id = session["id"].as_u64().unwrap();
+        for (author, stance) in authors.iter().zip(filed) {
+            file(client, author, subject, stance, 0.5);
+        }
+        let path = format!("/sessions/{id}/state");
+        let aggregated = client.operate(&path, &json!({ "state": "aggregated" })).expect(200);
+        let consensus = json!({ "stance": stance, "score": score, "confidence": 0.5 });
+        assert_eq!(aggregated.json()["session"]["snapshot"]["consensus"], consensus);
+        for (status, said) in verdicts(client, &bundle(client, id)) {
+            assert_eq!(status, Some(0), "{said}");
+            assert!(said.contains("holds: snapshot: "), "{said}");
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub use error::{ErrorPosition, NotJson};
 pub use number::Number;
 pub(crate) use number::exact;
 pub use object::Fields;
-pub use printable::{is_unprintable, printable, printable_json, printable_lines};
+pub use printable::{is_unprintable, printable, printable_json, printable_lines, write_line};
 pub use raw::RawJson;
 pub use value::{Json, Object};
 

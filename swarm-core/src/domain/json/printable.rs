@@ -1,6 +1,8 @@
-//! Makes untrusted text safe to print on a terminal.
+//! Makes untrusted text safe to print on a terminal, and to read by lines.
 
 use std::fmt::Write as _;
+
+use serde::Serialize;
 
 use super::write;
 
@@ -25,6 +27,23 @@ pub fn printable_json(json: &str) -> String {
         }
     }
     plain
+}
+
+/// Returns the JSON of a value as a line that ends with a line feed. The other characters at which readers divide lines are
+/// escaped: U+0085, U+2028 and U+2029.
+pub fn write_line<T: Serialize + ?Sized>(value: &T) -> String {
+    let json = write(value);
+    let mut line = String::with_capacity(json.len() + 1);
+    for character in json.chars() {
+        match character {
+            '\u{85}' => line.push_str("\\u0085"),
+            '\u{2028}' => line.push_str("\\u2028"),
+            '\u{2029}' => line.push_str("\\u2029"),
+            _ => line.push(character),
+        }
+    }
+    line.push('\n');
+    line
 }
 
 /// Returns a text of several lines, safe to print on a terminal: what [`printable`] escapes is escaped, but line feeds, tabs,
@@ -75,6 +94,14 @@ pub fn is_unprintable(character: char) -> bool {
 mod tests {
     use super::*;
     use crate::domain::json::Json;
+
+    #[test]
+    fn line_has_one_end_for_every_reader() {
+        let text = Json::Text("a\u{85}b\u{2028}c\u{2029}d\u{b}\n\u{feff}".to_owned());
+        let line = write_line(&text);
+        assert_eq!(line, "\"a\\u0085b\\u2028c\\u2029d\\u000b\\n\u{feff}\"\n");
+        assert_eq!(Json::read(line.as_bytes()).unwrap(), text);
+    }
 
     #[test]
     fn unprintable_characters_are_escaped_and_values_stay() {

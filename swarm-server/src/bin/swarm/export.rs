@@ -298,7 +298,11 @@ impl RecordFile {
     }
 
     fn write(&mut self, record: &Json) -> Result<(), CommandError> {
-        let line = json::write(record) + "\n";
+        let line = match self.name {
+            // The exact texts of the entries.
+            "log.ndjson" => json::write(record) + "\n",
+            _ => json::write_line(record),
+        };
         self.digest.update(line.as_bytes());
         self.records += 1;
         self.file.write_all(line.as_bytes()).map_err(|error| unwritable(self.name, &error))

@@ -12,13 +12,25 @@ pub(crate) fn read_text(mut source: impl Read) -> io::Result<String> {
     decoded(bytes).map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault))
 }
 
+/// Reads a policy of C2SP, whose comments and names may have any bytes above those of ASCII.
+///
+/// # Errors
+/// If it cannot be read, or is in UTF-16.
+pub(crate) fn read_policy(mut source: impl Read) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes)?;
+    if !is_utf_16(&bytes) {
+        bytes = String::from_utf8_lossy(&bytes).into_owned().into_bytes();
+    }
+    decoded(bytes).map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault))
+}
+
 /// Returns the text of these bytes, without a byte order mark before it.
 ///
 /// # Errors
 /// The encoding of the bytes, if it is known, and what to do about it.
 pub(crate) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
-    // Windows PowerShell writes UTF-16.
-    if let [0xff, 0xfe, ..] | [0xfe, 0xff, ..] = *bytes {
+    if is_utf_16(&bytes) {
         return Err("is in UTF-16: save it in UTF-8");
     }
     let text = String::from_utf8(bytes).map_err(|_| "is not in UTF-8")?;
@@ -26,6 +38,11 @@ pub(crate) fn decoded(bytes: Vec<u8>) -> Result<String, &'static str> {
         Some(rest) => rest.to_owned(),
         None => text,
     })
+}
+
+/// Whether these bytes begin as UTF-16 does, which Windows PowerShell writes.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
 }
 
 /// A secret or an address without the line ends and byte order marks at its ends, which editors and shells leave there.
@@ -46,6 +63,17 @@ mod tests {
             assert_eq!(decoded(utf_16.to_vec()), Err("is in UTF-16: save it in UTF-8"));
         }
         assert_eq!(decoded(vec![b'a', 0xe9]), Err("is not in UTF-8"));
+    }
+
+    #[test]
+    fn policy_may_have_bytes_of_any_encoding_that_extends_ascii() {
+        let read = |bytes: &[u8]| read_policy(bytes).ok();
+        assert_eq!(read("\u{feff}# é\n".as_bytes()), Some("# é\n".to_owned()));
+        assert_eq!(
+            read(b"# caf\xe9\nquorum none\n"),
+            Some("# caf\u{fffd}\nquorum none\n".to_owned())
+        );
+        assert_eq!(read(b"\xff\xfea\0"), None, "UTF-16");
     }
 
     #[test]

@@ -19,8 +19,8 @@ use swarm_core::proof::tlog_proof::TlogProof;
 use swarm_core::{SessionId, TakeId};
 
 use crate::arguments::{Trust, VerifyOptions};
-use crate::command::{Progress, shown};
-use crate::text_file::{decoded, read_text};
+use crate::command::{Progress, now, shown};
+use crate::text_file::{decoded, read_policy, read_text};
 use crate::trust::is_url;
 use crate::{Failure, console, timestamp_check};
 
@@ -94,13 +94,13 @@ fn verify_bundle(
         Some(key) => Some(LogKey::parse(key, KeySource::Given)?),
         None => source.log_key(&options.trust),
     };
-    let text = |file: &PathBuf| {
-        let read = File::open(file).and_then(read_text);
-        read.map_err(|error| format!("{}: {error}", file.display()))
+    let text = |file: &PathBuf, read: fn(File) -> io::Result<String>| {
+        let text = File::open(file).and_then(read);
+        text.map_err(|error| format!("{}: {error}", file.display()))
     };
-    let members = options.members.as_ref().map(text).transpose()?;
+    let members = options.members.as_ref().map(|file| text(file, read_text)).transpose()?;
     let members = members.map(|members| MemberKeys::parse(&members)).transpose()?;
-    let policy = options.policy.as_ref().map(text).transpose()?;
+    let policy = options.policy.as_ref().map(|file| text(file, read_policy)).transpose()?;
     let policy = policy.map(|policy| TlogPolicy::parse(&policy)).transpose()?;
     let log = options.log.as_ref();
     let log = log.map(|log| read_log(log, bundle, key.as_ref(), &options.trust)).transpose()?;
@@ -110,6 +110,7 @@ fn verify_bundle(
         key: key.as_ref(),
         members: members.as_ref(),
         policy: policy.as_ref(),
+        now: Some(now()),
         log: log.as_ref(),
         token: token.as_ref(),
         asked: source.session(),

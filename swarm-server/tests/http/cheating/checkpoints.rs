@@ -1,6 +1,7 @@
 //! Forged cosignatures and receipts, forks, and tiles that are not those of a checkpoint.
 
 use std::fs;
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +18,7 @@ fn says(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the clock of the witness")]
 fn forged_cosignature_is_noticed() {
     let desk = Desk::aggregated();
     let honest = desk.read();
@@ -46,11 +48,35 @@ fn forged_cosignature_is_noticed() {
     assert!(said.contains("a cosignature that is not valid: W"), "{said}");
     honest.verified_under(note, &policy, 1);
 
-    let mut note = honest.checkpoint(honest.size());
-    note.push(witness.sign(&text, 1_795_269_600));
-    honest.watched_under(&note, &policy, 0);
-    let said = honest.verified_under(note, &policy, 0);
-    assert!(said.contains("cosigned by \"W\" at 2026-11-21T14:00:00.000Z"), "{said}");
+    let cosigned = |seconds: u64| {
+        let mut note = honest.checkpoint(honest.size());
+        note.push(witness.sign(&text, seconds));
+        note
+    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    honest.watched_under(&cosigned(now), &policy, 0);
+    let said = honest.verified_under(cosigned(now), &policy, 0);
+    assert!(said.contains("cosigned by \"W\" at 20") && said.contains("was there then"), "{said}");
+    // A cosignature says that each entry was there at its time: not before the last of them, nor later than now.
+    for seconds in [now - 86_400, now + 86_400, i64::MAX.cast_unsigned()] {
+        let said = honest.verified_under(cosigned(seconds), &policy, 1);
+        assert!(said.contains("fails: witness: no witness of the policy cosigned it"), "{said}");
+        assert!(said.contains("notable: witness: the cosignature of \"W\" at "), "{said}");
+        assert!(!said.contains("was there then"), "{said}");
+        let said = honest.watched_under(&cosigned(seconds), &policy, 0);
+        assert!(said.contains("the cosignature of W does not count"), "{said}");
+    }
+    for seconds in [0, 1 << 63] {
+        let said = honest.verified_under(cosigned(seconds), &policy, 1);
+        assert!(!said.contains("was there then") && !said.contains("notable: witness"), "{said}");
+        honest.watched_under(&cosigned(seconds), &policy, 1);
+    }
+    // A policy has a meaning in ASCII alone: other bytes are comments, or parts of names.
+    let named = format!("# caf\u{e9}\nwitness W {}\nquorum W\n", witness.verifier());
+    let named = named.chars().map(|it| u8::try_from(it).unwrap()).collect::<Vec<_>>();
+    fs::write(policy[1], named).unwrap();
+    honest.watched_under(&cosigned(now), &policy, 0);
+    honest.verified_under(cosigned(now), &policy, 0);
 }
 
 /// The operator writes the log again, signs it, and serves what an authority has signed before.

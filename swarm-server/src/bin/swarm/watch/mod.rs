@@ -17,11 +17,11 @@ use swarm_core::Timestamp;
 use swarm_core::audit::{KeySource, LogKey, Remark, Watch, WatchFault};
 use swarm_core::proof::checkpoint::Checkpoint;
 use swarm_core::proof::note::SignedNote;
-use swarm_core::proof::tlog_policy::TlogPolicy;
+use swarm_core::proof::tlog_policy::{CosigningTimes, TlogPolicy};
 
 use crate::arguments::WatchOptions;
 use crate::command::{Progress, now};
-use crate::text_file::read_text;
+use crate::text_file::read_policy;
 use crate::{Failure, console};
 use evidence::Evidence;
 use mirror::Mirror;
@@ -152,7 +152,8 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
         Err(fault) => return broken(fault, &evidence, &tiles),
     };
     lines.extend(remarks.iter().map(line));
-    let newest = match policy.as_ref().map(|policy| policy.cosigned(&note)) {
+    let within = CosigningTimes { since: last_at, until: Some(now) };
+    let newest = match policy.as_ref().map(|policy| policy.cosigned(&note, within)) {
         None => last_at,
         Some(cosigned) if !cosigned.forged.is_empty() => {
             let forged = cosigned.forged.join(", ");
@@ -165,6 +166,9 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
                 true => format!("holds: the policy's quorum cosigned the checkpoint: {by}"),
                 false => format!("unproven: the checkpoint is not cosigned by a quorum of the policy, but by {by}"),
             });
+            lines.extend(cosigned.misdated.iter().map(|(name, _)| {
+                format!("notable: the cosignature of {name} does not count: it is before an entry of the tree, or after now")
+            }));
             cosigned.at.or(last_at.filter(|_| cosigned.is_met))
         }
     };
@@ -250,7 +254,7 @@ fn too_old(newest: Option<Timestamp>, now: Timestamp, max_age: Duration) -> Opti
 fn policy(options: &WatchOptions) -> Result<Option<TlogPolicy>, Failure> {
     let Some(path) = &options.policy else { return Ok(None) };
     let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = File::open(path).and_then(read_text).map_err(|error| fault(&error))?;
+    let text = File::open(path).and_then(read_policy).map_err(|error| fault(&error))?;
     Ok(Some(TlogPolicy::parse(&text).map_err(|error| fault(&error))?))
 }
 
