@@ -2000,12 +2000,14 @@ def check_checkpoint(note, entries, key, policy, report):
         return
     times = {name: cosigned_at(text, signatures, *witness) for name, witness in policy.witnesses.items()}
     first = entries[-1].at / 1000 - MAX_APART if entries else 0
-    by = {name: time for name, time in times.items() if time is not None and first <= time <= clock.time() + MAX_APART}
-    told = ", ".join(f"{shown(name)} at {unix_text(time)}" for name, time in by.items())
+    by = {name: time for name, time in times.items() if time is not None}
+    misdated = {name: time for name, time in by.items() if not first <= time <= clock.time() + MAX_APART}
+    told = ", ".join(shown(name) + (f" at {unix_text(time)}" if name not in misdated else "") for name, time in by.items())
+    then = "; each entry in its tree was there then" if len(by) > len(misdated) else ""
     report.conclude("witness", [] if policy.quorum(by) else [f"too few witnesses of the policy cosigned it: {told or 'none'}"],
-                    f"cosigned by {told}; each entry in its tree was there then")
-    report.notable("witness", [f"the cosignature of {shown(name)} at {unix_text(time)} does not count: that is before an entry of the tree, or after now"
-                               for name, time in times.items() if time is not None and name not in by])
+                    f"cosigned by {told}{then}")
+    report.notable("witness", [f"the cosignature of {shown(name)} is not of {unix_text(time)}: that is before an entry of the tree, or after now"
+                               for name, time in misdated.items()])
 
 
 def check_timestamp(bundle, entries, authorities, report):

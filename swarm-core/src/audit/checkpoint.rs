@@ -82,21 +82,23 @@ fn check_witnesses(
         );
     };
     let Cosigned { is_met, by, misdated, .. } = policy.cosigned(note, within);
-    let shown = by.iter().map(|(name, time)| format!("{} at {time}", printable(name)));
-    let shown = shown.collect::<Vec<_>>().join(", ");
+    let dated = by.iter().map(|(name, time)| format!("{} at {time}", printable(name)));
+    let undated = misdated.iter().map(|(name, _)| printable(name));
+    let shown = dated.chain(undated).collect::<Vec<_>>().join(", ");
     let faults = match (is_met, shown.as_str()) {
         (true, _) => Vec::new(),
         (false, "") => vec!["no witness of the policy cosigned it".to_owned()],
         (false, shown) => vec![format!("too few witnesses of the policy cosigned it: {shown}")],
     };
-    let holds = format!("cosigned by {shown}; each entry in its tree was there then");
+    let then = if by.is_empty() { "" } else { "; each entry in its tree was there then" };
+    let holds = format!("cosigned by {shown}{then}");
     report.conclude(Check::Witness, faults, holds);
-    let uncounted = misdated.iter().map(|(name, time)| {
+    let impossible = misdated.iter().map(|(name, time)| {
         let time = time.map_or("an unknown time".to_owned(), |time| time.to_string());
         let name = printable(name);
-        format!("the cosignature of {name} at {time} does not count: that is before an entry of the tree, or after now")
+        format!("the cosignature of {name} is not of {time}: that is before an entry of the tree, or after now")
     });
-    report.notable(Check::Witness, uncounted.collect::<Faults>());
+    report.notable(Check::Witness, impossible.collect::<Faults>());
 }
 
 /// Checks that the checkpoint is signed by the log's key, and reports the source of that key.

@@ -29,12 +29,13 @@ enum Voter {
 pub struct Cosigned {
     /// Whether the quorum is met.
     pub is_met: bool,
-    /// The latest time at which a quorum had cosigned the checkpoint; `None` unless the quorum is met by cosignatures.
+    /// The latest time at which a quorum had cosigned the checkpoint; `None` unless the quorum is met by cosignatures whose times
+    /// are possible.
     pub at: Option<Timestamp>,
-    /// The names of the witnesses that cosigned it, in the order of the policy, each with the time.
+    /// The names of the witnesses that cosigned it at a possible time, in the order of the policy, each with the time.
     pub by: Vec<(String, Timestamp)>,
-    /// The names of the witnesses whose cosignatures do not count, because it cannot have been cosigned then, each with the
-    /// time; `None` of a time that has no date.
+    /// The names of the witnesses that cosigned it, but not at the time that they say, each with that time; `None` of a time
+    /// that has no date.
     pub misdated: Vec<(String, Option<Timestamp>)>,
     /// The names of the witnesses whose cosignatures are not valid.
     pub forged: Vec<String>,
@@ -87,12 +88,15 @@ impl TlogPolicy {
         self.quorum.is_some()
     }
 
-    /// Returns which witnesses cosigned a checkpoint at one of these times, and whether they are a quorum.
+    /// Returns which witnesses cosigned a checkpoint, and whether they are a quorum.
+    ///
+    /// A cosignature of an impossible time counts, because it shows that the witness saw the checkpoint. It does not show when.
     pub fn cosigned(&self, note: &SignedNote, within: CosigningTimes) -> Cosigned {
         let (mut by, mut misdated, mut forged) = (Vec::new(), Vec::new(), Vec::new());
-        let mut times: Vec<Option<Timestamp>> = Vec::new();
+        // Of each voter: whether it cosigned the checkpoint, and when, if that is possible.
+        let mut votes: Vec<(bool, Option<Timestamp>)> = Vec::new();
         for (name, voter) in &self.voters {
-            let time = match voter {
+            let vote = match voter {
                 Voter::Witness(key) => match note.cosigned_at(key) {
                     Some(seconds) => {
                         let time = moment(seconds);
@@ -101,26 +105,31 @@ impl TlogPolicy {
                             Some(time) => by.push((name.clone(), time)),
                             None => misdated.push((name.clone(), time)),
                         }
-                        possible
+                        (true, possible)
                     }
                     None => {
                         if note.signatures().iter().any(|it| it.is_of(key)) {
                             forged.push(name.clone());
                         }
-                        None
+                        (false, None)
                     }
                 },
                 Voter::Group(threshold, members) => {
-                    let times = members.iter().filter_map(|place| *times.get(*place)?);
-                    let mut times: Vec<Timestamp> = times.collect();
-                    times.sort_unstable_by(|one, other| other.cmp(one));
-                    threshold.checked_sub(1).and_then(|last| times.get(last).copied())
+                    let cosigned = members.iter().filter_map(|place| votes.get(*place));
+                    let mut cosigned: Vec<_> = cosigned.filter(|vote| vote.0).copied().collect();
+                    cosigned.sort_unstable_by(|one, other| other.cmp(one));
+                    let last =
+                        threshold.checked_sub(1).and_then(|last| cosigned.get(last).copied());
+                    last.unwrap_or_default()
                 }
             };
-            times.push(time);
+            votes.push(vote);
         }
-        let at = self.quorum.and_then(|place| times.get(place).copied().flatten());
-        Cosigned { is_met: self.quorum.is_none() || at.is_some(), at, by, misdated, forged }
+        let (is_met, at) = match self.quorum {
+            Some(place) => votes.get(place).copied().unwrap_or_default(),
+            None => (true, None),
+        };
+        Cosigned { is_met, at, by, misdated, forged }
     }
 }
 
@@ -306,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn cosignature_counts_only_at_a_time_at_which_it_can_have_been_made() {
+    fn cosignature_of_an_impossible_time_counts_and_shows_no_time() {
         let key = signer("X1", KeyKind::Cosigner);
         let policy =
             TlogPolicy::parse(&format!("witness X1 {}\nquorum X1", key.verifier())).unwrap();
@@ -314,9 +323,9 @@ mod tests {
         for (time, is_met, is_misdated) in [
             (9_700, true, false),
             (20_300, true, false),
-            (9_699, false, true),
-            (20_301, false, true),
-            (i64::MAX.cast_unsigned(), false, true),
+            (9_699, true, true),
+            (20_301, true, true),
+            (i64::MAX.cast_unsigned(), true, true),
             // These are no times of a cosignature.
             (0, false, false),
             (1 << 63, false, false),
@@ -324,7 +333,8 @@ mod tests {
             let found = policy.cosigned(&note(&[("X1", time)]), within);
             assert_eq!(found.is_met, is_met, "{time}");
             assert_eq!(!found.misdated.is_empty(), is_misdated, "{time}");
-            assert_eq!(!found.forged.is_empty(), !is_met && !is_misdated, "{time}");
+            assert_eq!(found.forged.is_empty(), is_met, "{time}");
+            assert_eq!(found.at.is_some(), is_met && !is_misdated, "{time}");
         }
     }
 

@@ -160,14 +160,16 @@ fn look(options: &WatchOptions) -> Result<Look, Failure> {
             return Ok(Look::Broken(vec![format!("a cosignature that is not valid: {forged}")]));
         }
         Some(cosigned) => {
-            let names: Vec<_> = cosigned.by.iter().map(|(name, _)| name.as_str()).collect();
+            let undated = cosigned.misdated.iter().map(|(name, _)| name);
+            let names = cosigned.by.iter().map(|(name, _)| name).chain(undated);
+            let names: Vec<_> = names.map(String::as_str).collect();
             let by = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
             lines.push(match cosigned.is_met {
                 true => format!("holds: the policy's quorum cosigned the checkpoint: {by}"),
                 false => format!("unproven: the checkpoint is not cosigned by a quorum of the policy, but by {by}"),
             });
             lines.extend(cosigned.misdated.iter().map(|(name, _)| {
-                format!("notable: the cosignature of {name} does not count: it is before an entry of the tree, or after now")
+                format!("notable: the time of the cosignature of {name} is before an entry of the tree, or after now")
             }));
             cosigned.at.or(last_at.filter(|_| cosigned.is_met))
         }
