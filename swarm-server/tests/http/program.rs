@@ -110,6 +110,19 @@ impl Program {
         line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
     }
 
+    /// The niceness of each of its threads of this name.
+    pub fn nicenesses(&self, thread: &str) -> Vec<i32> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        // A thread may end meanwhile.
+        let stats =
+            threads.filter_map(|it| std::fs::read_to_string(it.unwrap().path().join("stat")).ok());
+        let niceness = |stat: String| {
+            let (name, fields) = stat.split_once('(').unwrap().1.rsplit_once(") ").unwrap();
+            (name == thread).then(|| fields.split(' ').nth(16).unwrap().parse::<i32>().unwrap())
+        };
+        stats.filter_map(niceness).collect()
+    }
+
     pub fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
