@@ -124,8 +124,7 @@ impl Program {
     }
 
     pub fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        send(signal, &self.child.id().to_string());
     }
 
     /// Sends the signal, and waits for the exit; returns the status and the log.
@@ -141,6 +140,11 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends the signal to the process with this number.
+pub fn send(signal: &str, process: &str) {
+    assert!(Command::new("kill").args(["-s", signal, process]).status().unwrap().success());
 }
 
 pub fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use swarm_redis_testing::wait_until;
 use tokio::time::Instant;
 
-use crate::program::{Program, refusal, swarm};
+use crate::program::{Program, refusal, send, swarm};
 
 /// A server with TLS; killed when dropped.
 struct TlsServer {
@@ -42,8 +42,7 @@ impl TlsServer {
     }
 
     fn hang_up(&self) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", "HUP", &id]).status().unwrap().success());
+        send("HUP", &self.child.id().to_string());
     }
 
     /// The answer to a GET through OpenSSL, which trusts this certificate; empty if it refuses the server's.

@@ -47,6 +47,7 @@ use std::path::Path;
 use std::process::{self, ExitCode};
 
 use swarm_core::proof::pem_text;
+use tokio::signal::unix::{SignalKind, signal};
 
 use command_line::{Command, CommandLine};
 use failure::{CommandError, Failure};
@@ -85,12 +86,30 @@ fn check_authorities() -> Result<(), CommandError> {
     Err(CommandError::Usage(format!("SSL_CERT_FILE: {file}: {fault}")))
 }
 
+/// Ends process 1 of a container at SIGTERM and SIGINT, with the status that shells give for them. The kernel ends any other process, but
+/// not process 1 where it has no handler.
+fn end_process_1_at_signals() {
+    if process::id() != 1 {
+        return;
+    }
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let Ok(mut signal) = signal(kind) else { continue };
+        tokio::spawn(async move {
+            signal.recv().await;
+            process::exit(128 + kind.as_raw_value());
+        });
+    }
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
     forget_empty_authorities();
     let command = CommandLine::read().command;
     if let Err(error) = check_authorities() {
         return exit_code(Err(error));
+    }
+    if !matches!(command, Command::Serve(_) | Command::Demo(_)) {
+        end_process_1_at_signals();
     }
     let ended = match command {
         Command::Serve(options) => serve::run(options).await,
