@@ -33,7 +33,8 @@ pub(crate) fn connector(tls: &Tls) -> Outcome<MakeEncrypted> {
         .with_no_client_auth();
     // What `sslnegotiation=direct` wants.
     config.alpn_protocols = vec![b"postgresql".to_vec()];
-    Ok(MakeEncrypted(Arc::new(config)))
+    let verifies_name = tls.verify == Verify::AuthorityAndName;
+    Ok(MakeEncrypted { config: Arc::new(config), verifies_name })
 }
 
 /// The file with the authorities, unless they are those of the system.
@@ -153,7 +154,28 @@ impl ServerCertVerifier for Verifier {
 
 #[cfg(all(test, feature = "ring"))]
 mod tests {
+    use tokio::net::TcpStream;
+    use tokio_postgres::tls::MakeTlsConnect;
+
     use super::*;
+
+    /// libpq connects to such hosts.
+    #[test]
+    fn host_may_be_no_name_unless_it_is_verified() {
+        let tls = Tls { verify: Verify::Nothing, root_certificate: None };
+        let mut connector = connector(&tls).ok().unwrap();
+        let mut made = |verifies_name, host| {
+            connector.verifies_name = verifies_name;
+            let made = MakeTlsConnect::<TcpStream>::make_tls_connect(&mut connector, host);
+            made.map(drop).map_err(|error| error.to_string())
+        };
+        for host in ["fe80::1%lo", "127.1", "db-.x", "bücher.example"] {
+            assert_eq!(made(false, host), Ok(()), "{host}");
+            let refused = made(true, host).unwrap_err();
+            assert!(refused.contains(&format!("{host:?}")), "{refused}");
+        }
+        assert_eq!(made(true, "db.example"), Ok(()));
+    }
 
     #[test]
     fn authorities_that_were_joined_without_a_line_end_are_refused() {
