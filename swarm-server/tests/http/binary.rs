@@ -238,6 +238,7 @@ fn invalid_configuration_is_named_and_fails_the_start() {
         ),
         (&["serve"], &[("SWARM_TLS_CERT", "a.pem\r")], "tls_cert: \"a.pem\\r\" has white space"),
         (&["serve"], &[("RUST_LOG", "foo=bar")], "RUST_LOG: \"foo=bar\""),
+        (&["serve"], &[("RUST_LOG", "verbose")], "RUST_LOG: \"verbose\": is no level"),
         (&["serve"], &[("SWARM_TRUST_FORWARDED", "maybe")], "maybe"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "token ")], "SWARM_ADMIN_TOKEN"),
         (&["serve", "--store=redis://127.0.0.1:1"], &[], "store"),
