@@ -160,8 +160,15 @@ fn unusable_certificates_fail_the_start() {
     let [one, two] =
         ["one", "two"].map(|name| fs::read_to_string(at(&format!("{name}.pem"))).unwrap());
     fs::write(at("joined.pem"), [one.trim_end(), &two].concat()).unwrap();
+    fs::write(at("disordered.pem"), [two, one].concat()).unwrap();
     for (cert, key, words, flags) in [
-        ("joined.pem", "one.key", "lines of its own", &["--tls-cert"][..]),
+        (
+            "disordered.pem",
+            "one.key",
+            "the server's own comes first",
+            &["--tls-cert", "--tls-key"][..],
+        ),
+        ("joined.pem", "one.key", "lines of its own", &["--tls-cert"]),
         ("one.pem", "two.key", "cannot be used together", &["--tls-cert", "--tls-key"]),
         ("wrong.pem", "one.key", "cannot be used together", &["--tls-cert"]),
         ("one.key", "one.key", "no certificate", &["--tls-cert"]),
