@@ -382,7 +382,8 @@ fn passwords_in_invalid_configuration_are_not_printed() {
         "store = \"redis-cluster://:hunter2@127.0.0.1:1\"",
         "store = \"redis-cluster://:hunter2@\"",
         "store = \"redis-cluster://:hunter2@127.0.0.1:hunter2,127.0.0.1:1\"",
-        "store = \"redis-sentinel://:hunter2@127.0.0.1:1/hunter2\"",
+        // The name of the primary is shown.
+        "store = \"redis-sentinel://:hunter2@127.0.0.1:1/primary\"",
         "store = \"redis-sentinel://:hunter2@127.0.0.1:hunter2/hunter2\"",
         "store = \"redis-sentinel://:hunter2@127.0.0.1:1\"",
     ] {
