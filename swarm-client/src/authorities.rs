@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use swarm_core::proof::pem_text;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// Certificate authorities that a client trusts besides those of the system.
@@ -11,7 +12,7 @@ pub struct Authorities(Vec<Certificate<'static>>);
 
 /// Not the certificates of authorities in PEM form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no certificate in PEM form")]
+#[error("no certificates in PEM form, whose sections begin and end with lines of their own")]
 pub struct InvalidAuthorities;
 
 impl Authorities {
@@ -21,9 +22,7 @@ impl Authorities {
     /// [`InvalidAuthorities`] if it is not PEM, or contains no certificate.
     pub fn from_pem(pem: &[u8]) -> Result<Self, InvalidAuthorities> {
         let mut certificates = Vec::new();
-        // Some editors write a byte order mark before the text.
-        let pem = pem.strip_prefix("\u{feff}".as_bytes()).unwrap_or(pem);
-        for item in parse_pem(pem) {
+        for item in parse_pem(pem_text(pem).ok_or(InvalidAuthorities)?) {
             if let PemItem::Certificate(certificate) = item.map_err(|_| InvalidAuthorities)? {
                 certificates.push(certificate);
             }
@@ -54,7 +53,11 @@ mod tests {
 
     #[test]
     fn a_file_without_a_certificate_is_refused() {
-        for pem in ["", "no PEM", "-----BEGIN CERTIFICATE-----\n*\n-----END CERTIFICATE-----\n"] {
+        let section = |content: &str| {
+            format!("-----BEGIN CERTIFICATE-----\n{content}\n-----END CERTIFICATE-----")
+        };
+        let joined = section("AAAA").repeat(2);
+        for pem in ["", "no PEM", &section("*"), &joined] {
             assert_eq!(Authorities::from_pem(pem.as_bytes()).unwrap_err(), InvalidAuthorities);
         }
     }

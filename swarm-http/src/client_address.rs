@@ -1,6 +1,6 @@
 //! The address of a client: behind a trusted proxy, or as the program around the service says.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddrV4};
 
 use http::HeaderMap;
 
@@ -15,12 +15,21 @@ use http::HeaderMap;
 pub struct ClientAddress(pub IpAddr);
 
 /// The client's address: the one that the trusted proxy appended to `X-Forwarded-For`, with or without
-/// a port. Earlier values are under the client's control.
+/// brackets, a zone and a port. Earlier values are under the client's control.
 pub(crate) fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     let last = last.rsplit(',').next()?.trim();
-    let with_port = || last.parse().map(|address: SocketAddr| address.ip());
-    last.parse().or_else(|_| with_port()).ok()
+    if let Ok(with_port) = last.parse::<SocketAddrV4>() {
+        return Some((*with_port.ip()).into());
+    }
+    let (address, port) = match last.strip_prefix('[') {
+        Some(bracketed) => bracketed.split_once(']')?,
+        None => (last, ""),
+    };
+    // The zone is the name of an interface of the proxy.
+    let address = address.split('%').next()?.parse().ok()?;
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(address)
 }
 
 #[cfg(test)]
@@ -43,7 +52,18 @@ mod tests {
         assert_eq!(address(&["203.0.113.1", "unknown,192.0.2.7:4711"]), is("192.0.2.7"));
         assert_eq!(address(&["2001:db8::1"]), is("2001:db8::1"));
         assert_eq!(address(&["[2001:db8::1]:80"]), is("2001:db8::1"));
-        for none in [&[][..], &[""], &["192.0.2.7, unknown"]] {
+        assert_eq!(address(&["[2001:db8::1]"]), is("2001:db8::1"));
+        for zoned in ["fe80::1%eth0", "[fe80::1%eth0]", "[fe80::1%25eth0]:80", "[fe80::1%2]:80"] {
+            assert_eq!(address(&[zoned]), is("fe80::1"), "{zoned}");
+        }
+        for none in [
+            &[][..],
+            &[""],
+            &["192.0.2.7, unknown"],
+            &["[2001:db8::1"],
+            &["[2001:db8::1]80"],
+            &["[2001:db8::1]:http"],
+        ] {
             assert_eq!(address(none), None);
         }
     }

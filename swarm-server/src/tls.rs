@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use swarm_core::proof::pem_text;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(crate) use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::CryptoProvider;
@@ -54,7 +55,8 @@ pub enum PemFault {
     /// It has no section of the kind that is needed.
     #[error("it has no such section")]
     Nothing,
-    /// A line that begins or ends a section is incomplete, as in a file whose line ends became spaces, or a backslash and an n.
+    /// A line that begins or ends a section is incomplete, as in a file whose line ends became spaces, or a backslash and an n,
+    /// or has more, as where files were joined without a line end.
     #[error("a section does not begin and end with lines of its own")]
     Lines,
     /// What is in a section is not base64.
@@ -120,21 +122,18 @@ impl fmt::Debug for TlsCertificate {
 }
 
 fn certified(chain: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, TlsError> {
-    let chain: Vec<_> = CertificateDer::pem_slice_iter(without_mark(chain))
+    let chain = pem_text(chain).ok_or(TlsError::Certificate(PemFault::Lines))?;
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(chain)
         .collect::<Result<_, _>>()
         .map_err(|error| TlsError::Certificate(PemFault::from(error)))?;
     if chain.is_empty() {
         return Err(TlsError::Certificate(PemFault::Nothing));
     }
-    let key = PrivateKeyDer::from_pem_slice(without_mark(key))
-        .map_err(|error| TlsError::Key(PemFault::from(error)))?;
+    let key = pem_text(key).ok_or(TlsError::Key(PemFault::Lines))?;
+    let key =
+        PrivateKeyDer::from_pem_slice(key).map_err(|error| TlsError::Key(PemFault::from(error)))?;
     let provider = provider()?;
     CertifiedKey::from_der(chain, key, &provider).map(Arc::new).map_err(TlsError::Pair)
-}
-
-/// Returns the text without the byte order mark that some editors write before it.
-fn without_mark(pem: &[u8]) -> &[u8] {
-    pem.strip_prefix("\u{feff}".as_bytes()).unwrap_or(pem)
 }
 
 /// The provider that the program has installed, else ring, if it is built in. None is installed here: the program around may

@@ -11,6 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
+use swarm_core::proof::pem_text;
 
 use crate::failure::{Failure, Outcome};
 use crate::settings::{Tls, Verify};
@@ -32,7 +33,8 @@ pub(crate) fn connector(tls: &Tls) -> Outcome<MakeEncrypted> {
         .with_no_client_auth();
     // What `sslnegotiation=direct` wants.
     config.alpn_protocols = vec![b"postgresql".to_vec()];
-    Ok(MakeEncrypted(Arc::new(config)))
+    let verifies_name = tls.verify == Verify::AuthorityAndName;
+    Ok(MakeEncrypted { config: Arc::new(config), verifies_name })
 }
 
 /// The file with the authorities, unless they are those of the system.
@@ -72,8 +74,9 @@ fn authorities(
                 ))
             };
             let pem = std::fs::read(file).map_err(|error| unreadable(&error))?;
-            // Some editors write a byte order mark before the text.
-            let pem = pem.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&pem);
+            let pem = pem_text(&pem).ok_or_else(|| {
+                unreadable(&"a section does not begin and end with lines of its own")
+            })?;
             for certificate in CertificateDer::pem_slice_iter(pem) {
                 let added = roots.add(certificate.map_err(|error| unreadable(&error))?);
                 added.map_err(|error| Failure::misconfigured(format!("sslrootcert: {error}")))?;
@@ -146,5 +149,42 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(all(test, feature = "ring"))]
+mod tests {
+    use tokio::net::TcpStream;
+    use tokio_postgres::tls::MakeTlsConnect;
+
+    use super::*;
+
+    /// libpq connects to such hosts.
+    #[test]
+    fn host_may_be_no_name_unless_it_is_verified() {
+        let tls = Tls { verify: Verify::Nothing, root_certificate: None };
+        let mut connector = connector(&tls).ok().unwrap();
+        let mut made = |verifies_name, host| {
+            connector.verifies_name = verifies_name;
+            let made = MakeTlsConnect::<TcpStream>::make_tls_connect(&mut connector, host);
+            made.map(drop).map_err(|error| error.to_string())
+        };
+        for host in ["fe80::1%lo", "127.1", "db-.x", "bücher.example"] {
+            assert_eq!(made(false, host), Ok(()), "{host}");
+            let refused = made(true, host).unwrap_err();
+            assert!(refused.contains(&format!("{host:?}")), "{refused}");
+        }
+        assert_eq!(made(true, "db.example"), Ok(()));
+    }
+
+    #[test]
+    fn authorities_that_were_joined_without_a_line_end_are_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let one = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+        std::fs::write(file.path(), format!("{one}{one}\n")).unwrap();
+        let root_certificate = Some(file.path().to_owned());
+        let refused = connector(&Tls { verify: Verify::Authority, root_certificate }).err();
+        let why = refused.map(|failure| failure.to_string()).unwrap_or_default();
+        assert!(why.starts_with("sslrootcert") && why.contains("lines of its own"), "{why}");
     }
 }

@@ -2,12 +2,13 @@
 //! password to the certificate of the server.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use rustls::ClientConfig;
-use rustls::pki_types::{InvalidDnsNameError, ServerName};
+use rustls::pki_types::ServerName;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
@@ -21,7 +22,11 @@ use x509_cert::der::oid::db::rfc5912::{
 
 /// Makes connections with this configuration.
 #[derive(Clone)]
-pub(crate) struct MakeEncrypted(pub(crate) Arc<ClientConfig>);
+pub(crate) struct MakeEncrypted {
+    pub(crate) config: Arc<ClientConfig>,
+    /// Whether the certificate has to have the name of the host.
+    pub(crate) verifies_name: bool,
+}
 
 /// The next handshake.
 pub(crate) struct Handshake {
@@ -38,11 +43,21 @@ where
 {
     type Stream = Encrypted<S>;
     type TlsConnect = Handshake;
-    type Error = InvalidDnsNameError;
+    type Error = io::Error;
 
-    fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, InvalidDnsNameError> {
-        let name = ServerName::try_from(host)?.to_owned();
-        Ok(Handshake { connector: Arc::clone(&self.0).into(), name })
+    fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
+        let name = match ServerName::try_from(host) {
+            Ok(name) => name.to_owned(),
+            Err(_) if self.verifies_name => {
+                let why = format!(
+                    "no certificate can have the name {host:?}, which sslmode=verify-full compares"
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+            }
+            // Nobody looks at it: an address is not sent to the server.
+            Err(_) => Ipv4Addr::UNSPECIFIED.into(),
+        };
+        Ok(Handshake { connector: Arc::clone(&self.config).into(), name })
     }
 }
 

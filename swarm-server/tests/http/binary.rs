@@ -1,13 +1,14 @@
 //! The binary `swarm`: start, stop, configuration, logs, exports, demo.
 
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use swarm_core::domain::AdminTokenHash;
 use swarm_redis_testing::wait_until;
 
 use crate::harness::{ADMIN, Author};
-use crate::program::{Program, configuration, refusal, scratch_folder, swarm};
+use crate::program::{Program, configuration, refusal, scratch_folder, send, swarm};
 
 #[test]
 fn shutdown_completes_requests_in_flight_and_exits_0() {
@@ -25,6 +26,59 @@ fn shutdown_completes_requests_in_flight_and_exits_0() {
         let (status, _) = program.stop(signal);
         assert_eq!(status.code(), Some(0), "{signal}");
         assert!(TcpStream::connect(client.address).is_err());
+    }
+}
+
+/// A store that does not answer. SIGHUP, which is taken up later, does not end it.
+#[test]
+fn start_that_waits_for_the_store_ends_at_a_signal_with_0() {
+    for signal in ["TERM", "INT"] {
+        let (folder, store) =
+            (tempfile::tempdir().unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+        let address = format!("--store=redis://{}", store.local_addr().unwrap());
+        let arguments = ["serve", "--listen=127.0.0.1:0", &address];
+        let server = swarm(&arguments, &[]).current_dir(folder.path()).spawn().unwrap();
+        let _silent = store.accept().unwrap();
+        for signal in ["HUP", signal] {
+            send(signal, &server.id().to_string());
+        }
+        let output = server.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let log = String::from_utf8(output.stderr).unwrap();
+        assert!(log.contains(&format!("SIG{signal}: stopping")), "{log}");
+    }
+}
+
+/// As in a container, where the kernel ends no process without a handler. Not every machine lets a user make a process 1.
+#[test]
+fn command_that_is_process_1_ends_at_a_signal() {
+    let process_1 = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
+    let tried = Command::new("unshare").args(process_1).arg("true").output();
+    if !tried.is_ok_and(|tried| tried.status.success()) {
+        return;
+    }
+    for (signal, status) in [("TERM", 143), ("INT", 130)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut parent = Command::new("unshare")
+            .args(process_1)
+            .arg(env!("CARGO_BIN_EXE_swarm"))
+            .args(["watch", "http://127.0.0.1:1", "--state=state", "--every=1h"])
+            .current_dir(folder.path())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let children = format!("/proc/{0}/task/{0}/children", parent.id());
+        let mut ended = None;
+        wait_until("it ends", || {
+            // A signal that comes before the handler is lost.
+            let process = std::fs::read_to_string(&children).unwrap_or_default();
+            if let Some(process) = process.split_whitespace().next() {
+                let _ = Command::new("kill").args(["-s", signal, process]).output();
+            }
+            ended = parent.try_wait().unwrap();
+            ended.is_some()
+        });
+        assert_eq!(ended.unwrap().code(), Some(status), "{signal}");
     }
 }
 
@@ -184,6 +238,7 @@ fn invalid_configuration_is_named_and_fails_the_start() {
         ),
         (&["serve"], &[("SWARM_TLS_CERT", "a.pem\r")], "tls_cert: \"a.pem\\r\" has white space"),
         (&["serve"], &[("RUST_LOG", "foo=bar")], "RUST_LOG: \"foo=bar\""),
+        (&["serve"], &[("RUST_LOG", "verbose")], "RUST_LOG: \"verbose\": is no level"),
         (&["serve"], &[("SWARM_TRUST_FORWARDED", "maybe")], "maybe"),
         (&["serve"], &[("SWARM_ADMIN_TOKEN", "token ")], "SWARM_ADMIN_TOKEN"),
         (&["serve", "--store=redis://127.0.0.1:1"], &[], "store"),
@@ -327,7 +382,8 @@ fn passwords_in_invalid_configuration_are_not_printed() {
         "store = \"redis-cluster://:hunter2@127.0.0.1:1\"",
         "store = \"redis-cluster://:hunter2@\"",
         "store = \"redis-cluster://:hunter2@127.0.0.1:hunter2,127.0.0.1:1\"",
-        "store = \"redis-sentinel://:hunter2@127.0.0.1:1/hunter2\"",
+        // The name of the primary is shown.
+        "store = \"redis-sentinel://:hunter2@127.0.0.1:1/primary\"",
         "store = \"redis-sentinel://:hunter2@127.0.0.1:hunter2/hunter2\"",
         "store = \"redis-sentinel://:hunter2@127.0.0.1:1\"",
     ] {

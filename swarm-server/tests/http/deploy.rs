@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 use swarm_redis_testing::{Server as Redis, wait_until};
 
+use crate::clients::python;
 use crate::harness::{ADMIN, Author};
 use crate::program::{Program, configuration, swarm};
 use crate::proxies::{self, Proxy, deployed};
@@ -273,6 +274,68 @@ fn systemd_takes_its_units() {
         let named = said.lines().filter(|line| line.contains("swarm")).collect::<Vec<_>>();
         assert!(named.is_empty(), "{unit}: {named:?}");
     }
+}
+
+/// Runs a program under a filter of system calls: these numbers of x86-64 are answered with an action of the kernel.
+const FILTER: &str = r"
+import ctypes, os, struct, sys
+action, numbers, program = int(sys.argv[1]), sys.argv[2].split(','), sys.argv[3:]
+# Load the number; jump to the last line at one of these; allow all others.
+code = [(0x20, 0, 0, 0)]
+code += [(0x15, len(numbers) - index, 0, int(number)) for index, number in enumerate(numbers)]
+code += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, action)]
+lines = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
+class Program(ctypes.Structure):
+    _fields_ = [('length', ctypes.c_ushort), ('lines', ctypes.c_void_p)]
+filter = Program(len(code), ctypes.addressof(lines))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.byref(filter), 0, 0) == 0
+os.execv(program[0], program)
+";
+
+/// What the unit forbids of `@resources`, as systemd does it: a page is answered, by threads of lower priority.
+#[test]
+fn server_answers_pages_under_the_filter_of_its_unit() {
+    const RESOURCES: [(&str, u32); 12] = [
+        ("setpriority", 141),
+        ("sched_setparam", 142),
+        ("sched_setscheduler", 144),
+        ("setrlimit", 160),
+        ("sched_setaffinity", 203),
+        ("mbind", 237),
+        ("set_mempolicy", 238),
+        ("ioprio_set", 251),
+        ("migrate_pages", 256),
+        ("move_pages", 279),
+        ("sched_setattr", 314),
+        ("set_mempolicy_home_node", 450),
+    ];
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return;
+    }
+    let (kill, permission_denied) = ("2147483648", "327681");
+    let unit = deployed("systemd/swarm.service");
+    let action = match unit.contains("\nSystemCallErrorNumber=EPERM\n") {
+        true => permission_denied,
+        false => kill,
+    };
+    assert!(unit.contains("\nSystemCallFilter=~@privileged @resources\n"));
+    let is_filtered = |name: &str| !unit.contains(&format!("\nSystemCallFilter={name}\n"));
+    let numbers: Vec<_> = RESOURCES
+        .iter()
+        .filter(|(name, _)| is_filtered(name))
+        .map(|(_, number)| number.to_string())
+        .collect();
+    let mut filtered = Command::new(python());
+    filtered.args(["-c", FILTER, action, &numbers.join(","), env!("CARGO_BIN_EXE_swarm")]);
+    filtered.args(["serve", "--store=memory"]);
+    let path = std::env::var("PATH").unwrap();
+    let program = Program::run(filtered, &[("SWARM_ADMIN_TOKEN", ADMIN), ("PATH", &*path)]);
+    for page in ["/", "/swarm/sessions", "/api/swarm/sessions"] {
+        program.client.get(page).expect(200);
+    }
+    assert!(program.nicenesses("swarm-worker").iter().any(|it| *it >= 10));
 }
 
 /// The command of the unit, with what its files name.

@@ -110,9 +110,21 @@ impl Program {
         line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
     }
 
+    /// The niceness of each of its threads of this name.
+    pub fn nicenesses(&self, thread: &str) -> Vec<i32> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        // A thread may end meanwhile.
+        let stats =
+            threads.filter_map(|it| std::fs::read_to_string(it.unwrap().path().join("stat")).ok());
+        let niceness = |stat: String| {
+            let (name, fields) = stat.split_once('(').unwrap().1.rsplit_once(") ").unwrap();
+            (name == thread).then(|| fields.split(' ').nth(16).unwrap().parse::<i32>().unwrap())
+        };
+        stats.filter_map(niceness).collect()
+    }
+
     pub fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        send(signal, &self.child.id().to_string());
     }
 
     /// Sends the signal, and waits for the exit; returns the status and the log.
@@ -128,6 +140,11 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends the signal to the process with this number.
+pub fn send(signal: &str, process: &str) {
+    assert!(Command::new("kill").args(["-s", signal, process]).status().unwrap().success());
 }
 
 pub fn swarm(arguments: &[&str], environment: &[(&str, &str)]) -> Command {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use swarm_redis_testing::wait_until;
 use tokio::time::Instant;
 
-use crate::program::{Program, refusal, swarm};
+use crate::program::{Program, refusal, send, swarm};
 
 /// A server with TLS; killed when dropped.
 struct TlsServer {
@@ -42,8 +42,7 @@ impl TlsServer {
     }
 
     fn hang_up(&self) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", "HUP", &id]).status().unwrap().success());
+        send("HUP", &self.child.id().to_string());
     }
 
     /// The answer to a GET through OpenSSL, which trusts this certificate; empty if it refuses the server's.
@@ -157,8 +156,20 @@ fn unusable_certificates_fail_the_start() {
     fs::write(at("line.key"), key.replace('\n', " ")).unwrap();
     fs::write(at("escaped.key"), key.replace('\n', "\\n")).unwrap();
     fs::write(at("cut.key"), key.replacen('\n', "\n*", 1)).unwrap();
+    // As `cat` joins files without a line end.
+    let [one, two] =
+        ["one", "two"].map(|name| fs::read_to_string(at(&format!("{name}.pem"))).unwrap());
+    fs::write(at("joined.pem"), [one.trim_end(), &two].concat()).unwrap();
+    fs::write(at("disordered.pem"), [two, one].concat()).unwrap();
     for (cert, key, words, flags) in [
-        ("one.pem", "two.key", "cannot be used together", &["--tls-cert", "--tls-key"][..]),
+        (
+            "disordered.pem",
+            "one.key",
+            "the server's own comes first",
+            &["--tls-cert", "--tls-key"][..],
+        ),
+        ("joined.pem", "one.key", "lines of its own", &["--tls-cert"]),
+        ("one.pem", "two.key", "cannot be used together", &["--tls-cert", "--tls-key"]),
         ("wrong.pem", "one.key", "cannot be used together", &["--tls-cert"]),
         ("one.key", "one.key", "no certificate", &["--tls-cert"]),
         ("text.pem", "one.key", "no certificate", &["--tls-cert"]),
@@ -327,6 +338,16 @@ fn commands_trust_the_authorities_that_they_are_given() {
     let none = ["admin", "--url", url, "--ca-file", "/dev/null", "members"];
     let (code, refused) = run(&none, &[]);
     assert!(refused.contains("--ca-file") && refused.contains("/dev/null"), "{code:?} {refused}");
+    let joined = folder.path().join("joined.pem");
+    fs::write(&joined, fs::read_to_string(ca).unwrap().trim_end().repeat(2)).unwrap();
+    let joined = joined.to_str().unwrap();
+    for (flags, environment) in
+        [(&["--ca-file", joined][..], &[][..]), (&[], &[("SSL_CERT_FILE", joined)])]
+    {
+        let command = [&["admin", "--url", url, "members"][..], flags].concat();
+        let (code, refused) = run(&command, environment);
+        assert!(code != Some(0) && refused.contains("lines of"), "{code:?} {refused}");
+    }
 }
 
 /// `openssl req -x509` makes certificates of authorities, unless told otherwise.

@@ -20,7 +20,7 @@ use servers::Places;
 pub(crate) use servers::Server;
 
 /// The environment variables that stand in for a parameter that the address does not have.
-const VARIABLES: [(&str, &str); 22] = [
+const VARIABLES: [(&str, &str); 27] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
@@ -37,12 +37,17 @@ const VARIABLES: [(&str, &str); 22] = [
     ("PGGSSENCMODE", "gssencmode"),
     ("PGREQUIREAUTH", "require_auth"),
     ("PGREQUIREPEER", "requirepeer"),
+    ("PGMINPROTOCOLVERSION", "min_protocol_version"),
+    ("PGTARGETSESSIONATTRS", "target_session_attrs"),
     ("PGSSLCERT", "sslcert"),
+    ("PGSSLCERTMODE", "sslcertmode"),
     ("PGSSLCRL", "sslcrl"),
     ("PGSSLCRLDIR", "sslcrldir"),
     ("PGSSLKEY", "sslkey"),
     ("PGSSLMAXPROTOCOLVERSION", "ssl_max_protocol_version"),
     ("PGSSLMINPROTOCOLVERSION", "ssl_min_protocol_version"),
+    ("PGSSLNEGOTIATION", "sslnegotiation"),
+    ("PGSSLSNI", "sslsni"),
 ];
 
 /// The parameters of libpq that are not supported here. Most of them say to whom a connection must not be made.
@@ -98,6 +103,11 @@ impl Settings {
                 parsed.set(parameter, &value)?;
             }
         }
+        // From the time before there were modes.
+        let requires = variable("PGREQUIRESSL").is_some_and(|value| value.starts_with('1'));
+        if requires && parsed.ssl_mode.is_none() {
+            parsed.ssl_mode = Some("require".to_owned());
+        }
         parsed.complete(variable)
     }
 }
@@ -141,6 +151,7 @@ impl Parsed {
             | "sslcertmode"
             | "sslnegotiation"
             | "sslsni"
+            | "min_protocol_version"
             | "ssl_min_protocol_version"
             | "ssl_max_protocol_version"
             | "passfile"
@@ -181,6 +192,8 @@ impl Parsed {
             "gssencmode" => {
                 return Err(Failure::invalid(name, "disable or prefer: Swarm has no GSSAPI"));
             }
+            "min_protocol_version" if value == "3.0" => {}
+            "min_protocol_version" => return Err(Failure::invalid(name, "3.0")),
             // What TLS does here anyway.
             "sslsni" if value == "1" => {}
             "sslsni" => return Err(Failure::invalid(name, "1")),
@@ -404,6 +417,10 @@ mod tests {
             ("sslcert", "PGSSLCERT", "/a.crt"),
             ("sslcrl", "PGSSLCRL", "/a.crl"),
             ("sslcrldir", "PGSSLCRLDIR", "/crl"),
+            ("sslcertmode", "PGSSLCERTMODE", "require"),
+            ("sslsni", "PGSSLSNI", "0"),
+            ("target_session_attrs", "PGTARGETSESSIONATTRS", "prefer-standby"),
+            ("min_protocol_version", "PGMINPROTOCOLVERSION", "3.2"),
             ("sslkey", "PGSSLKEY", "/a.key"),
             ("gssencmode", "PGGSSENCMODE", "require"),
             ("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION", "TLSv1.2"),
@@ -415,6 +432,22 @@ mod tests {
                 assert!(why.starts_with(&format!("{parameter} ")), "{parameter}: {why}");
             }
             parse("postgres://db/desk", &[(variable, "")]).unwrap();
+        }
+        let read = parse("postgres://db/desk", &[("PGSSLNEGOTIATION", "direct")]).unwrap();
+        let direct = tokio_postgres::config::SslNegotiation::Direct;
+        assert_eq!(read.config.get_ssl_negotiation(), direct);
+    }
+
+    #[test]
+    fn variable_before_modes_requires_encryption_where_no_mode_is_given() {
+        for (value, url, mode, expected) in [
+            ("1", "postgres://db", "", SslMode::Require),
+            ("0", "postgres://db", "", SslMode::Prefer),
+            ("1", "postgres://db", "prefer", SslMode::Prefer),
+            ("1", "postgres://db?sslmode=disable", "", SslMode::Disable),
+        ] {
+            let read = parse(url, &[("PGREQUIRESSL", value), ("PGSSLMODE", mode)]).unwrap();
+            assert_eq!(read.config.get_ssl_mode(), expected, "{value} {url} {mode}");
         }
     }
 

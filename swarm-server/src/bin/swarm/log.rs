@@ -15,8 +15,8 @@ use crate::{Failure, console};
 pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failure> {
     let filter = match env::var("RUST_LOG") {
         Ok(directives) if !trimmed(&directives).is_empty() => {
-            let parsed = trimmed(&directives).parse::<Targets>();
-            parsed.map_err(|error| format!("RUST_LOG: {directives:?}: {error}"))?
+            let filter = filter(trimmed(&directives));
+            filter.map_err(|error| format!("RUST_LOG: {directives:?}: {error}"))?
         }
         Ok(_) | Err(VarError::NotPresent) => Targets::new().with_default(default),
         Err(error) => return Err(format!("RUST_LOG: {error}").into()),
@@ -36,6 +36,25 @@ pub(crate) fn start(format: LogFormat, default: LevelFilter) -> Result<(), Failu
     // Log panics: the default hook could block on standard error.
     panic::set_hook(Box::new(|panic| tracing::error!(panic = panic.to_string(), "panicked")));
     Ok(())
+}
+
+/// Reads directives. What would turn the log off by mistake is refused: the library reads a word that is no level as a target, of
+/// which alone it logs something, and an empty directive as `error`.
+fn filter(directives: &str) -> Result<Targets, String> {
+    let directives: Vec<_> = directives.split(',').map(str::trim).collect();
+    if directives.contains(&"") {
+        return Err("a directive is empty".to_owned());
+    }
+    let shows = |it: &&str| {
+        it.contains('=') || it.starts_with("swarm") || it.parse::<LevelFilter>().is_ok()
+    };
+    if !directives.iter().any(shows) {
+        return Err(
+            "is no level (off, error, warn, info, debug or trace) and no target such as swarm_http"
+                .to_owned(),
+        );
+    }
+    directives.join(",").parse::<Targets>().map_err(|error| error.to_string())
 }
 
 /// Escapes control and bidirectional characters, which both formats leave in values. Each line is
@@ -105,6 +124,20 @@ mod tests {
 
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
+        }
+    }
+
+    #[test]
+    fn filter_that_turns_the_log_off_by_mistake_is_refused() {
+        for directives in
+            ["info", "WARN", "off", "info, hyper", "swarm_http", "hyper=debug", "info,swarm=debug"]
+        {
+            filter(directives).unwrap();
+        }
+        let spaced = filter("info, swarm=debug").unwrap();
+        assert!(spaced.would_enable("swarm", &tracing::Level::DEBUG));
+        for directives in ["verbose", "\"info\"", "info;debug", "info,,", ",info", "swarm=loud"] {
+            filter(directives).unwrap_err();
         }
     }
 

@@ -41,11 +41,13 @@ mod webhooks;
 mod witnesses;
 
 use std::env;
-use std::fs::File;
-use std::io::Read as _;
+use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{self, ExitCode};
+
+use swarm_core::proof::pem_text;
+use tokio::signal::unix::{SignalKind, signal};
 
 use command_line::{Command, CommandLine};
 use failure::{CommandError, Failure};
@@ -65,23 +67,38 @@ fn forget_empty_authorities() {
     }
 }
 
-/// Refuses a file of `SSL_CERT_FILE` with a byte order mark: the libraries that read it would leave out its first authority, without a word.
+/// Refuses a file of `SSL_CERT_FILE` with a byte order mark, or with sections that were joined without a line end: the libraries that read it would
+/// leave out authorities, without a word.
 fn check_authorities() -> Result<(), CommandError> {
     let Some(file) = env::var_os("SSL_CERT_FILE") else { return Ok(()) };
-    let mut start = [0; 3];
     // What is read of a pipe is lost to those who need it.
     if !Path::new(&file).is_file() {
         return Ok(());
     }
     // A file that cannot be read is reported by those who need it.
-    let read = File::open(&file).and_then(|mut file| file.read_exact(&mut start));
-    if read.is_ok() && start == *"\u{feff}".as_bytes() {
-        let file = file.to_string_lossy();
-        let fault =
-            format!("SSL_CERT_FILE: {file}: begins with a byte order mark: save it without");
-        return Err(CommandError::Usage(fault));
+    let Ok(text) = fs::read(&file) else { return Ok(()) };
+    let fault = match pem_text(&text) {
+        Some(read) if read.len() == text.len() => return Ok(()),
+        Some(_) => "begins with a byte order mark: save it without",
+        None => "a section does not begin and end with lines of its own",
+    };
+    let file = file.to_string_lossy();
+    Err(CommandError::Usage(format!("SSL_CERT_FILE: {file}: {fault}")))
+}
+
+/// Ends process 1 of a container at SIGTERM and SIGINT, with the status that shells give for them. The kernel ends any other process, but
+/// not process 1 where it has no handler.
+fn end_process_1_at_signals() {
+    if process::id() != 1 {
+        return;
     }
-    Ok(())
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let Ok(mut signal) = signal(kind) else { continue };
+        tokio::spawn(async move {
+            signal.recv().await;
+            process::exit(128 + kind.as_raw_value());
+        });
+    }
 }
 
 #[tokio::main]
@@ -90,6 +107,9 @@ async fn main() -> ExitCode {
     let command = CommandLine::read().command;
     if let Err(error) = check_authorities() {
         return exit_code(Err(error));
+    }
+    if !matches!(command, Command::Serve(_) | Command::Demo(_)) {
+        end_process_1_at_signals();
     }
     let ended = match command {
         Command::Serve(options) => serve::run(options).await,

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use tokio::time::timeout;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::arguments::Options;
+use crate::config::Config;
 use crate::effective_settings::ServerSettings;
 use crate::failure::{Failure, with_causes};
 use crate::open_site::OpenSite;
@@ -34,20 +36,72 @@ const LAST_ROUND: Duration = Duration::from_secs(2);
 const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
+    // First: a signal that has no handler ends the process, or nothing where that is process 1 of a container.
+    let (mut stop, hangup) = (Box::pin(stop_signal()?), signal(SignalKind::hangup())?);
     let mut config = options.clone().resolve()?;
     let (settings, served) = (ServerSettings::of(&config), ServedIds::of(&config));
     log::start(config.log_format, LevelFilter::INFO)?;
     tracing::info!(version = env!("SWARM_VERSION"), "starting");
     let limits = limits(config.trust_forwarded);
-    let (listen_on, file) = (std::mem::take(&mut config.listen), config.file.take());
+    let (file, read_only) = (config.file.take(), config.read_only);
+    let Started { listener, metrics_listener, tls, open } = tokio::select! {
+        started = start(config, &served) => started?,
+        () = &mut stop => end(),
+    };
+    // Not before: a start that fails must not show a token that nothing accepts.
+    if let Some(token) = &open.minted_token {
+        console::warn(&format!("admin token: {token}"));
+    }
+    print_address(&listener, tls.is_some())?;
+    let site = Arc::clone(&open.site);
+    let maintenance = open.maintenance();
+    let maintenance = move |stopping: Stopping| async move {
+        if !read_only {
+            return maintenance.run_until(stopping).await;
+        }
+        stopping.await;
+        Ok(())
+    };
+    let listener = match &tls {
+        Some(tls) => tls.listen(listener),
+        None => listener.into(),
+    };
+    if let Some(listener) = metrics_listener {
+        tracing::info!(address = %listener.local_addr()?, "listening for metrics");
+        // Serve until the process ends, so that the drain can be observed too.
+        let never = std::future::pending();
+        let operations = swarm_http::operations(&site);
+        tokio::spawn(swarm_server::serve(listener, operations, Limits::default(), never));
+    }
+    let counted = Arc::clone(&site);
+    let stop = async move {
+        tokio::select! {
+            () = stop => {}
+            () = reload_on(hangup, Reloaded { file, open, tls, options, settings }) => {}
+            () = keep_warnings_counted(&counted) => {}
+        }
+    };
+    serve(listener, &site, maintenance, limits, stop).await
+}
+
+/// A server that has opened its store, and accepts no connections yet.
+struct Started {
+    listener: TcpListener,
+    metrics_listener: Option<TcpListener>,
+    tls: Option<TlsFiles>,
+    open: OpenSite,
+}
+
+/// Binds the addresses, opens the store, and looks at what is in it.
+async fn start(mut config: Config, served: &ServedIds) -> Result<Started, Failure> {
     // Bind first: an address in use stops the start before a store is created.
-    let listener = bind("listen", &listen_on).await?;
+    let listener = bind("listen", &config.listen).await?;
     let metrics_listener = match &config.metrics_listen {
         Some(address) => Some(bind("metrics_listen", address).await?),
         None => None,
     };
     let tls = config.tls.clone().map(TlsFiles::read).transpose()?;
-    let (read_only, over_tls) = (config.read_only, tls.is_some());
+    let read_only = config.read_only;
     let key = config.signing_key.take();
     let (signing_key, is_memory) = (key.clone(), store::is_memory(&config.store));
     let checkpoints = move || match read_only {
@@ -79,41 +133,13 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     if let Some(warning) = served.warning(&open.store).await {
         tracing::warn!("{warning}");
     }
-    // Not before: a start that fails must not show a token that nothing accepts.
-    if let Some(token) = &open.minted_token {
-        console::warn(&format!("admin token: {token}"));
-    }
-    print_address(&listener, over_tls)?;
-    let site = Arc::clone(&open.site);
-    let maintenance = open.maintenance();
-    let maintenance = move |stopping: Stopping| async move {
-        if !read_only {
-            return maintenance.run_until(stopping).await;
-        }
-        stopping.await;
-        Ok(())
-    };
-    let listener = match &tls {
-        Some(tls) => tls.listen(listener),
-        None => listener.into(),
-    };
-    if let Some(listener) = metrics_listener {
-        tracing::info!(address = %listener.local_addr()?, "listening for metrics");
-        // Serve until the process ends, so that the drain can be observed too.
-        let never = std::future::pending();
-        let operations = swarm_http::operations(&site);
-        tokio::spawn(swarm_server::serve(listener, operations, Limits::default(), never));
-    }
-    let (stop, hangup) = (stop_signal()?, signal(SignalKind::hangup())?);
-    let counted = Arc::clone(&site);
-    let stop = async move {
-        tokio::select! {
-            () = stop => {}
-            () = reload_on(hangup, Reloaded { file, open, tls, options, settings }) => {}
-            () = keep_warnings_counted(&counted) => {}
-        }
-    };
-    serve(listener, &site, maintenance, limits, stop).await
+    Ok(Started { listener, metrics_listener, tls, open })
+}
+
+/// Ends the process without waiting for the threads that open the store: what they write is there as a whole or not at all.
+fn end() -> ! {
+    console::flush();
+    process::exit(0)
 }
 
 /// Counts the warnings of the store; opening it has logged them. A store that opened but is

@@ -1,5 +1,6 @@
 //! Opens the store at an address.
 
+use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -305,7 +306,7 @@ pub(crate) fn settings(store: &str) -> String {
 }
 
 /// The address without user, password and settings, for messages. If it is malformed, only the scheme,
-/// because any part could be the password. A path that is no database is left out for the same reason.
+/// because any part could be the password. A path that is no name is left out for the same reason.
 pub(crate) fn shown(store: &str) -> String {
     if store.starts_with(SQLITE) {
         return store.to_owned();
@@ -317,9 +318,14 @@ pub(crate) fn shown(store: &str) -> String {
     }
     let rest = rest.rsplit_once('@').map_or(rest, |(_, hosts)| hosts);
     let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let database = if is_database(scheme, path) { format!("/{path}") } else { String::new() };
-    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let database = if is_name(scheme, path) { format!("/{path}") } else { String::new() };
+    let is_port = |port: &str| port.is_empty() || port.parse::<u16>().is_ok();
+    let is_ipv6 = |host: &str| {
+        let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        address.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
+    };
     let is_host = |host: &str| match host.rsplit_once(':') {
+        _ if is_ipv6(host) => true,
         Some((name, port)) => !name.is_empty() && is_port(port),
         None => !host.is_empty(),
     };
@@ -328,12 +334,14 @@ pub(crate) fn shown(store: &str) -> String {
     if has_hosts { format!("{scheme}://{hosts}{database}") } else { scheme.to_owned() }
 }
 
-/// Whether a path is the name of a database of PostgreSQL, or the number of one of Redis.
-fn is_database(scheme: &str, path: &str) -> bool {
+/// Whether a path is the name of a database of PostgreSQL or of a primary that sentinels know, or the number of a database of Redis.
+fn is_name(scheme: &str, path: &str) -> bool {
     let is_named = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-' | '.' | '%');
     !path.is_empty()
         && match scheme {
-            "postgres" | "postgresql" => path.chars().all(is_named),
+            "postgres" | "postgresql" | "redis-sentinel" | "rediss-sentinel" => {
+                path.chars().all(is_named)
+            }
             "redis" | "rediss" => path.bytes().all(|it| it.is_ascii_digit()),
             _ => false,
         }
@@ -403,7 +411,12 @@ mod tests {
             ("postgres://h/?password=hush", "postgres://h"),
             ("rediss://:hush@h:1/3?strict=true", "rediss://h:1/3"),
             ("redis://h/hush", "redis://h"),
-            ("redis-sentinel://:hush@a:1,b:2/hush", "redis-sentinel://a:1,b:2"),
+            ("redis-sentinel://:hush@a:1,b:2/desk", "redis-sentinel://a:1,b:2/desk"),
+            ("redis-sentinel://:hush@a:1,b:2/desk/hush", "redis-sentinel://a:1,b:2"),
+            ("postgres://ada:hush@127.0.0.1:/desk", "postgres://127.0.0.1:/desk"),
+            ("redis://:hush@localhost:", "redis://localhost:"),
+            ("redis://:hush", "redis"),
+            ("postgres://ada:hush@[::1],[::2]:1/desk", "postgres://[::1],[::2]:1/desk"),
             ("smtps://ada:hush@h:465", "smtps://h:465"),
         ] {
             assert_eq!(shown(store), expected, "{store}");

@@ -78,6 +78,9 @@ fn described(cert: &Path, key: &Path, secret: &[u8], error: &TlsError) -> String
         TlsError::Key(_) if is_encrypted => {
             causes.push_str(": it is encrypted; `openssl pkey` writes it without a passphrase");
         }
+        TlsError::Pair(_) if causes.contains("KeyMismatch") => {
+            causes.push_str(": the key has to be that of the first certificate of the file: the server's own comes first");
+        }
         TlsError::Pair(_) if causes.contains("failed to parse private key") => {
             causes.push_str(": a key is one of RSA, P-256, P-384 or Ed25519, and not P-521");
         }

@@ -30,6 +30,7 @@ use author::Author;
 use desk::{Desk, StoryClock};
 
 pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
+    let signal = serve::stop_signal()?;
     log::start(options.log_format, LevelFilter::ERROR)?;
     let admin_token = match secrets::admin_token()? {
         Some(given) => given,
@@ -52,7 +53,6 @@ pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
     let server = listener.local_addr()?;
     let (failed, failure) = oneshot::channel::<Failure>();
     let (filled, is_filled) = oneshot::channel::<()>();
-    let signal = serve::stop_signal()?;
     let until = async {
         tokio::select! { () = signal => None, failure = failure => failure.ok() }
     };
