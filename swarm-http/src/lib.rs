@@ -170,6 +170,7 @@ mod pages {
     pub(crate) fn error_pages(
         _: &HeaderMap,
         _: Option<&Arc<ServedTenant>>,
+        _: &str,
         _: &dyn Fn() -> String,
     ) -> ErrorPage {
         Box::new(|answer| answer)

@@ -113,7 +113,8 @@ pub(super) async fn people(tenant: &Tenant, entries: &[PageEntry]) -> Result<Peo
     People::find(tenant, named).await
 }
 
-fn member_named(entry: &LogEntry) -> Option<&MemberId> {
+/// The member that an entry names.
+pub(super) fn member_named(entry: &LogEntry) -> Option<&MemberId> {
     match entry {
         LogEntry::Take(take) => Some(&take.member_id),
         LogEntry::Session(entry) => entry.excuse.as_ref().map(|excuse| &excuse.member_id),
@@ -196,7 +197,8 @@ impl Terms {
     }
 }
 
-fn session_act(
+/// An act on a session, in words without who did it, given the terms before it.
+pub(super) fn session_act(
     entry: &SessionEntry,
     before: Option<&Terms>,
     people: &People,

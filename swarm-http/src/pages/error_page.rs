@@ -10,14 +10,19 @@ use crate::tenants::BasePath;
 
 /// Renders an error as a page with the same status and headers.
 pub(crate) fn page(site: SiteContext, error: ApiError) -> Answer {
-    page_below(&BasePath::ROOT, site, error.into_answer())
+    page_below(&BasePath::ROOT, (site, false), error.into_answer())
 }
 
-/// As [`page`], of an answer whose headers have the base path already.
-pub(crate) fn page_below(base: &BasePath, site: SiteContext, answer: Answer) -> Answer {
+/// As [`page`], of an answer whose headers have the base path already, which may be at a path of the console.
+pub(crate) fn page_below(
+    base: &BasePath,
+    (site, is_console): (SiteContext, bool),
+    answer: Answer,
+) -> Answer {
     let page = ErrorPage {
         text: text(answer.status),
         hint: answer.header(&SWARM_HINT).map(capitalized),
+        is_console,
         frame: Frame { path: None, ..Frame::new(site, title(&answer), "") },
     };
     let rendered = html(answer.status, &page).below(base);
@@ -52,6 +57,8 @@ struct ErrorPage {
     text: &'static str,
     /// What is wrong with the request.
     hint: Option<String>,
+    /// Whether it is at a path of the console.
+    is_console: bool,
 }
 
 #[derive(Template)]

@@ -91,7 +91,6 @@ async fn session(request: RequestContext, format: Format) -> Reply {
     let people = People::find(request.tenant(), members).await?;
     let row = |take: &PublicTake| {
         let draft = take.open().map(|take| take.draft());
-        let snapshot = session.snapshot.as_deref();
         vec![
             Cell::Count(take.id().0),
             Cell::Text(take.member_id().to_string()),
@@ -100,11 +99,12 @@ async fn session(request: RequestContext, format: Format) -> Reply {
             draft.map_or(Cell::Empty, |draft| Cell::Text(draft.stance.to_string())),
             draft.map_or(Cell::Empty, |draft| Cell::Number(draft.confidence.get())),
             Cell::Text(take.filed_at().to_string()),
-            match snapshot {
+            match session.snapshot {
                 Some(_) => {
-                    let counts = session.counts() && uncounted_reason(take, snapshot).is_none();
+                    let counts = session.counts() && uncounted_reason(take, &session).is_none();
                     Cell::Flag(counts)
                 }
+                // Until there is a result, none of them is counted.
                 None => Cell::Empty,
             },
             match draft.filter(|_| take.withheld().is_none()) {

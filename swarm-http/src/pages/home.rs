@@ -14,7 +14,7 @@ use swarm_core::{Error, MemberId, Session};
 use super::about::{self, Step};
 use super::charts::{Counts, strip};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{Named, SessionRow, Subjects, TakeSessions, TakeView};
+use super::lists::{Named, SessionRow, Subjects, TakeSessions, TakeView, expected_takes};
 use super::markup::{Markup, clipped};
 use super::people::People;
 use super::subject_card::SubjectCard;
@@ -72,7 +72,7 @@ struct OpenSession {
     strip: Option<(Markup, String)>,
 }
 
-/// A session and the latest take of each of its members.
+/// A session and the latest take of each of its members, if it would count.
 type SessionWithTakes = (Arc<Session>, Vec<PublicTake>);
 
 /// The records of the page.
@@ -148,7 +148,11 @@ impl Records {
         pending.sort_by_key(|session| std::cmp::Reverse(session.id));
         pending.truncate(request.portion.of(MAX_PENDING));
         let with_takes = open.iter().map(|session| tenant.session(session.id));
-        let open = try_join_all(with_takes).await?;
+        let open = try_join_all(with_takes).await?.into_iter().map(|(session, takes)| {
+            let takes = expected_takes(&session, &takes);
+            (session, takes)
+        });
+        let open = open.collect();
         let takes = tenant.newest_takes(None, request.portion.of(MAX_TAKES), |_| true).await?.takes;
         let named = request.portion.of(MAX_NAMED);
         Ok(Self { open, more_open, pending, board, takes, news: NewsLinks { spans, end }, named })

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::sync::Arc;
 use swarm_core::domain::{
-    Memo, Quote, SessionSummary, Snapshot, Stance, StanceScale, Subject, SubjectId, Withheld,
+    Memo, Quote, SessionSummary, Stance, StanceScale, Subject, SubjectId, Withheld,
 };
 use swarm_core::rules::{Counting, PublicTake, counting};
-use swarm_core::{Error, MemberId, Refusal, SessionId, Take, TakeId, Tenant};
+use swarm_core::{Error, MemberId, Refusal, Session, SessionId, Take, TakeId, Tenant};
 
 use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
@@ -237,9 +237,9 @@ impl TakeView {
         self
     }
 
-    /// Adds a remark if the take is not counted in this snapshot.
-    pub(super) fn counted_in(mut self, take: &PublicTake, snapshot: Option<&Snapshot>) -> Self {
-        self.remarks.extend(uncounted_reason(take, snapshot).map(str::to_owned));
+    /// Adds a remark if the take does not count in its session.
+    pub(super) fn counted_in(mut self, take: &PublicTake, session: &Session) -> Self {
+        self.remarks.extend(uncounted_reason(take, session).map(str::to_owned));
         self
     }
 }
@@ -333,12 +333,23 @@ impl StanceRow {
     }
 }
 
-/// Why a take is not counted in the snapshot; `None` if it is counted or there is no snapshot.
-pub(super) fn uncounted_reason(
-    take: &PublicTake,
-    snapshot: Option<&Snapshot>,
-) -> Option<&'static str> {
-    uncounted_text(counting(take, snapshot?))
+/// Why a member's latest take does not count in its session: in the snapshot, or in the one that there would be now. `None` if it
+/// counts.
+pub(super) fn uncounted_reason(take: &PublicTake, session: &Session) -> Option<&'static str> {
+    let member = take.member_id();
+    match (&session.snapshot, &session.roster) {
+        (Some(snapshot), _) => uncounted_text(counting(take, snapshot)),
+        (None, _) if session.expects(member) => None,
+        (None, Some(roster)) if roster.entry(member).is_none() => {
+            Some("not on the roster: counts for nothing")
+        }
+        (None, _) => Some("excused: counts for nothing"),
+    }
+}
+
+/// The takes among these, the latest of each member, that would count in a snapshot now.
+pub(super) fn expected_takes(session: &Session, latest: &[PublicTake]) -> Vec<PublicTake> {
+    latest.iter().filter(|take| session.expects(take.member_id())).cloned().collect()
 }
 
 /// Why no take of a session counts; `None` if its result counts.

@@ -91,9 +91,10 @@ pub(crate) async fn home(request: RequestContext) -> Reply {
 pub(crate) fn error_pages(
     headers: &HeaderMap,
     served: Option<&Arc<ServedTenant>>,
+    path: &str,
     address: &dyn Fn() -> String,
 ) -> ErrorPage {
-    let is_page = prefers_html(headers);
+    let (is_page, is_console) = (prefers_html(headers), Answer::is_of_console(path));
     let site = served.filter(|_| is_page).map(|served| (Arc::clone(served), address()));
     Box::new(move |answer| {
         // Only an error in JSON changes.
@@ -103,7 +104,8 @@ pub(crate) fn error_pages(
         let mut answer = match &site {
             Some((served, address)) => {
                 let site = SiteContext::new(served, address.clone());
-                error_page::page_below(served.config().base_path(), site, answer)
+                let base = served.config().base_path();
+                error_page::page_below(base, (site, is_console), answer)
             }
             None if is_page => error_page::page_of_no_tenant(answer),
             None => answer,

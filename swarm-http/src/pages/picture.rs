@@ -98,7 +98,8 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
 impl Card {
     fn of(session: &Session, takes: &[PublicTake], desk: String, subject: String) -> Self {
         let latest = resolve(takes);
-        let open = latest.iter().filter_map(PublicTake::open);
+        let expected = latest.iter().filter(|take| session.expects(take.member_id()));
+        let open = expected.filter_map(PublicTake::open);
         let snapshot = session.snapshot.as_deref();
         let scale = session.declaration.scale();
         let (positions, counts) = match snapshot {

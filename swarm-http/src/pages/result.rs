@@ -43,6 +43,11 @@ impl ResultView {
         }
     }
 
+    /// The [words](Self::words) of the result, or the [headline](Self::headline) where it has no consensus.
+    pub(super) fn summary(figures: &Figures) -> String {
+        Self::words(figures).unwrap_or_else(|| Self::headline(figures))
+    }
+
     /// `−0.44, cautious, 9 of 11 agree`
     pub(super) fn words(figures: &Figures) -> Option<String> {
         let consensus = figures.consensus.as_ref()?;

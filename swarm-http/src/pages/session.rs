@@ -172,7 +172,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let snapshot = session.snapshot.as_deref();
     let counting = snapshot.filter(|_| session.voided.is_none());
     let consensus = counting.and_then(|snapshot| snapshot.figures.consensus.as_ref());
-    let voices = disagreement::voices(scale, snapshot, &counted);
+    let expected_takes = lists::expected_takes(&session, &counted);
+    let voices = disagreement::voices(scale, snapshot, &expected_takes);
     let texts = disagreement::voices(scale, None, &counted);
     let alike = Alike::of(&texts);
     let last = disagreement::last_result(tenant, &session).await?;
@@ -190,7 +191,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         let words = take.open().filter(|take| take.withheld.is_none());
         TakeView::excerpted((scale, take), room, &people, times)
             .after(take, &filed)
-            .counted_in(take, snapshot)
+            .counted_in(take, &session)
             .with_remark(words.and_then(|take| alike.text(take.draft().body.as_str())))
     };
     let all_acts = acts(&entries, &people, times);
@@ -222,7 +223,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         own: own.into_iter().take(OwnFigure::MAX).collect(),
         sealed: session.is_sealed(),
         date: TimeFormatter::weekday(session.date),
-        deadline: stage_text::deadline(&summary, times),
+        deadline: stage_text::deadline_text(&summary, times),
         question: QuestionView::of(&session.question, times),
         declared: declaration::facts(&session.declaration),
         score: consensus.map(|_| declaration::score(&session.declaration)),
@@ -231,7 +232,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .filter(|_| place.is_first()),
         earlier: earlier.map(neighbour),
         following: next_of_subject.map(neighbour),
-        field: field(&session, &counted, portion, &people).filter(|_| place.is_first()),
+        field: field(&session, &expected_takes, portion, &people).filter(|_| place.is_first()),
         sides: Sides::of(scale, &voices, &alike, &people).filter(|_| place.is_first()),
         moves: last
             .filter(|_| place.is_first())
@@ -240,7 +241,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         weighted: match snapshot {
             Some(_) => 0,
             None => {
-                let open = counted.iter().filter_map(PublicTake::open);
+                let open = expected_takes.iter().filter_map(PublicTake::open);
                 open.filter(|take| take.draft().weights.is_some()).count()
             }
         },
@@ -371,7 +372,7 @@ fn no_result(session: &Session, times: TimeFormatter) -> Option<(Markup, String)
     }
 }
 
-/// The stance field of the counted takes: of the snapshot, or so far. That of a void session has no score.
+/// The stance field of the takes that count: of the snapshot, or so far. That of a void session has no score.
 fn field(
     session: &Session,
     counted: &[PublicTake],

@@ -47,16 +47,27 @@ impl Wanted {
         STAGES.map(Stage::word).into_iter().chain(states).collect()
     }
 
-    fn of(name: &str) -> Result<Self, String> {
+    fn of(name: &str) -> Option<Self> {
         let of_word = STAGES.into_iter().find(|stage| stage.word() == name);
         let other = || OTHER_NAMES.into_iter().find(|(other, _)| *other == name);
         match of_word.or_else(|| Some(other()?.1)) {
-            Some(stage) => Ok(Self::Stage(stage)),
-            None => name
-                .parse()
-                .map(Self::State)
-                .map_err(|_| format!("must be one of {}", Self::names().join(", "))),
+            Some(stage) => Some(Self::Stage(stage)),
+            None => SessionState::parse(name).map(Self::State),
         }
+    }
+
+    /// As [`of`](Self::of). The error is in the words of pages.
+    fn in_page(name: &str) -> Result<Self, String> {
+        let words = STAGES.map(Stage::word);
+        Self::of(name).ok_or_else(|| format!("must be one of {}", words.join(", ")))
+    }
+
+    /// As [`of`](Self::of). The error is in the words of the API.
+    fn in_record(name: &str) -> Result<Self, String> {
+        let unpublished = SessionState::UNPUBLISHED.into_iter();
+        let states = unpublished.chain([SessionState::Published]).map(SessionState::as_str);
+        let states: Vec<_> = states.collect();
+        Self::of(name).ok_or_else(|| format!("must be one of {}", states.join(", ")))
     }
 
     /// Whether the word of this stage is the one wanted. It is the same for both stages that are closed.
@@ -128,7 +139,7 @@ pub(crate) async fn record(request: RequestContext) -> Reply {
         false => tenant.sessions(position, limit).await?,
         true => {
             let subject = request.filter_of("subject", SubjectId::parse)?;
-            let wanted = request.filter("state", Wanted::of)?;
+            let wanted = request.filter("state", Wanted::in_record)?;
             let of = (subject.as_ref(), wanted, tenant.now().await?);
             tenant.sessions_of(&found(tenant, of, limit, position).await?).await?
         }
@@ -142,7 +153,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let before = number_param(&request, "before")?.map(SessionId);
     let find = ListFilter::of(&request, "/swarm/sessions", &["subject", "state", "limit"]);
     let subject = request.filter_of("subject", SubjectId::parse)?;
-    let (wanted, rows) = (request.filter("state", Wanted::of)?, request.rows(PER_PAGE)?);
+    let (wanted, rows) = (request.filter("state", Wanted::in_page)?, request.rows(PER_PAGE)?);
     let found = found(tenant, (subject.as_ref(), wanted, times.now), rows, before).await?;
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;

@@ -50,7 +50,8 @@ pub(super) fn deadline_in_row(session: &SessionSummary, times: TimeFormatter) ->
     if session.sealed { Markup(format!("sealed; {text}")) } else { text }
 }
 
-fn deadline_text(session: &SessionSummary, times: TimeFormatter) -> Markup {
+/// When the session closes or closed, without its flags: for pages that show those besides.
+pub(super) fn deadline_text(session: &SessionSummary, times: TimeFormatter) -> Markup {
     let stage = stage_of(session, times);
     let closes = session.window_closes_at.map(|at| (times.time(at), times.left(at)));
     Markup(match (stage, closes) {
@@ -157,5 +158,6 @@ mod tests {
         assert!(deadline_in_row(&sealed, times).0.starts_with("sealed; closes"));
         assert!(!deadline_in_row(&session(Collecting, ahead), times).0.contains("sealed"));
         assert!(deadline(&void, times).0.contains("counts for nothing"));
+        assert!(deadline_text(&void, times).0.starts_with("closed <time"));
     }
 }

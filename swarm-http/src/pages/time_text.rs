@@ -71,6 +71,20 @@ impl TimeFormatter {
         format!("{}, {clock} UTC", written(&text, true))
     }
 
+    /// A message of the API with its days and times as pages write them.
+    pub(crate) fn written_out(self, message: &str) -> String {
+        let shown = |word: &str| {
+            let plain = word.trim_end_matches([',', ':', ';']);
+            let text = match (Timestamp::parse("time", plain), Day::in_calendar("date", plain)) {
+                (Ok(time), _) => self.time_text(time),
+                (_, Ok(day)) => self.day_text(day),
+                _ => return word.to_owned(),
+            };
+            text + word.strip_prefix(plain).unwrap_or_default()
+        };
+        message.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+    }
+
     fn without_this_year(self, text: &str) -> String {
         let this_year = self.now.to_string().get(..4) == text.get(..4);
         written(text, !this_year)
@@ -158,6 +172,13 @@ mod tests {
         let Markup(element) = time_formatter().time(moment("2026-11-05T20:41:59.999Z"));
         let machine = "<time datetime=\"2026-11-05T20:41:59.999Z\">5 Nov, 20:41 UTC</time>";
         assert_eq!(element, machine);
+    }
+
+    #[test]
+    fn days_and_times_of_a_message_are_written_out() {
+        let message = "Aurora, 2026-11-20: ends 2025-12-31T23:59:00.000Z, not 2026-02-30";
+        let shown = "Aurora, 20 Nov: ends 31 Dec 2025, 23:59 UTC, not 2026-02-30";
+        assert_eq!(time_formatter().written_out(message), shown);
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub struct FormTexts {
     pub done: &'static str,
     /// Whether something is gone or void afterwards. Its button is never filled.
     pub is_destructive: bool,
+    /// What becomes public or stops to count, and how that is undone; empty where the page of its form says so.
+    pub consequence: &'static str,
 }
 
 /// When the console shows first what would change.
@@ -232,8 +234,12 @@ impl Command {
 
     /// Sets the label of the button, and the message after the change.
     pub(crate) fn form(self, button: &'static str, done: &'static str) -> Self {
-        let is_destructive = self.form.is_destructive;
-        Self { form: FormTexts { button, done, is_destructive }, ..self }
+        Self { form: FormTexts { button, done, ..self.form }, ..self }
+    }
+
+    /// Says what the change means, and how it is undone.
+    pub(crate) fn means(self, consequence: &'static str) -> Self {
+        Self { form: FormTexts { consequence, ..self.form }, ..self }
     }
 
     /// Says that something is gone or void afterwards.

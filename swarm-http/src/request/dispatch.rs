@@ -106,7 +106,8 @@ fn error_form(arrival: &Arrival) -> ErrorForm {
 
 /// The page of an error of a request.
 fn error_page(pages: ErrorPages, arrival: &Arrival) -> ErrorPage {
-    pages(&arrival.head.headers, arrival.served.as_ref(), &|| arrival.address())
+    let (headers, served) = (&arrival.head.headers, arrival.served.as_ref());
+    pages(headers, served, arrival.path(), &|| arrival.address())
 }
 
 /// The hint for the parameters of a query that mean nothing, at a path of the API.

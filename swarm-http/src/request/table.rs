@@ -24,10 +24,14 @@ pub(crate) struct Table {
 /// Makes a page of an error, if the client prefers that. Other answers stay as they are.
 pub(crate) type ErrorPage = Box<dyn Fn(Answer) -> Answer + Send + Sync>;
 
-/// Returns the [`ErrorPage`] of a request with these headers to this tenant, if there is one; the function has its address. Pages are
-/// made above this module.
-pub(crate) type ErrorPages =
-    fn(&HeaderMap, Option<&Arc<ServedTenant>>, address: &dyn Fn() -> String) -> ErrorPage;
+/// Returns the [`ErrorPage`] of a request with these headers to this tenant, if there is one, at this path; the function has its
+/// address. Pages are made above this module.
+pub(crate) type ErrorPages = fn(
+    &HeaderMap,
+    Option<&Arc<ServedTenant>>,
+    path: &str,
+    address: &dyn Fn() -> String,
+) -> ErrorPage;
 
 /// The endpoint of a request, and its path parameters.
 pub(crate) type RouteMatch = (Arc<Endpoint>, Vec<String>);

@@ -169,13 +169,16 @@ impl Answer {
         self
     }
 
+    /// Returns whether the path is that of the console, or below it.
+    pub(crate) fn is_of_console(path: &str) -> bool {
+        let rest = path.strip_prefix("/operate");
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// Tells browsers and crawlers what any answer below the path of the console is: in no frame, and in no index (MANUAL.md,
     /// 14). A page has told them already.
     pub(crate) fn guarded_at(mut self, path: &str) -> Self {
-        if path
-            .strip_prefix("/operate")
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        {
+        if Self::is_of_console(path) {
             for (name, value) in OF_CONSOLE {
                 self.headers.entry(name).or_insert(value);
             }

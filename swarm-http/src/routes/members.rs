@@ -121,23 +121,39 @@ pub(super) fn routes() -> Vec<Route> {
                 .command(
                     review("reject", "Mallory")
                         .several(false)
-                        .form("Reject", "The application is rejected"),
+                        .form("Reject", "The application is rejected")
+                        .means(
+                            "Who applied is turned down, and can claim no token. The public log does not have it. \
+                             Activating the applicant undoes it.",
+                        ),
                 ),
             post(Operator(Role::Admin), "/api/swarm/admin/deactivate", deactivate)
                 .about("Shut a member out: its token resolves no more")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
                 .command(
-                    review("deactivate", "Zoë").form("Deactivate", "The member is deactivated"),
+                    review("deactivate", "Zoë")
+                        .form("Deactivate", "The member is deactivated")
+                        .means(
+                            "Its token stops working at once, and the log and its page say that it is inactive. Takes \
+                             on file stay, and count. Activating the member undoes it.",
+                        ),
                 ),
             post(Operator(Role::Admin), "/api/swarm/admin/reset-claim", reset_claim)
                 .about("Let a member that lost its token claim a new one with its key")
                 .answers(200, &["Reviewed"])
                 .refuses(&[InvalidRequest, NotFound, Problem::MemberState])
-                .command(review("reset-claim", "Zoë").form(
-                    "Reset the claim",
-                    "The token is dead, and the member may claim another with its key",
-                )),
+                .command(
+                    review("reset-claim", "Zoë")
+                        .form(
+                            "Reset the claim",
+                            "The token is dead, and the member may claim another with its key",
+                        )
+                        .means(
+                            "Its token stops working at once, for good, and the member claims another with its key. \
+                             The log says so. Takes on file stay, and count.",
+                        ),
+                ),
             post(Operator(Role::Admin), "/api/swarm/admin/erase", erase)
                 .with(Work::Long)
                 .about(

@@ -157,6 +157,10 @@ pub(super) fn routes() -> Vec<Route> {
                         .only(&["quorum", "note"])
                         .placed(&["quorum"])
                         .form("Set the quorum", "The quorum is set")
+                        .means(
+                            "If fewer members count, there is no consensus. The log shows the change; until the \
+                             result is computed, it can be set again.",
+                        )
                         .shown_first(FormPreview::Cautioned),
                 )
                 .command(
@@ -267,7 +271,11 @@ pub(super) fn routes() -> Vec<Route> {
                         .done_where("excused", "false", "session {id} expects {memberId}")
                         .flag("excused", "undo")
                         .describe("excused", "Expect it again")
-                        .form("Excuse", "The member is excused"),
+                        .form("Excuse", "The member is excused")
+                        .means(
+                            "A member that is excused is not expected, and a take that it has filed counts for \
+                             nothing. The log names it. Until the result is computed, it can be expected again.",
+                        ),
                 ),
             post(
                 Operator(Role::Operator),

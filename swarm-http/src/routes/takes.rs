@@ -112,7 +112,12 @@ pub(super) fn routes() -> Vec<Route> {
                         "7 --note 'it names a client'",
                         "the texts of take {id} are withheld",
                     )
-                    .below("take").form("Withhold the texts", "The texts are withheld"),
+                    .below("take")
+                    .form("Withhold the texts", "The texts are withheld")
+                    .means(
+                        "Write-up and memo address are shown to nobody; the page of the take and the log show the \
+                         note. Stance, confidence and weights stay, and count. Restoring the texts undoes it.",
+                    ),
                 ),
             post(Operator(Role::Operator), "/api/swarm/admin/takes/{id}/restore", restore)
                 .about("Show the write-up and the memo address of a take again")

@@ -93,6 +93,16 @@ fn sessions_are_filtered(backend: &Backend) {
         assert!(answer.header("swarm-hint").unwrap().starts_with(hint), "{answer:?}");
         answer.unread(400, "invalid query");
     }
+    // What is refused is told in the words of the form that is asked for.
+    for (accept, names) in [
+        ("text/html", "announced, open, closed, result, published"),
+        ("application/json", "scheduled, collecting, window_closed, aggregated, published"),
+    ] {
+        let answer = client.send("GET", "/swarm/sessions?state=shut", &[("accept", accept)], b"");
+        let hint = answer.expect(400).header("swarm-hint").unwrap().to_owned();
+        assert!(hint.starts_with(&format!("state: must be one of {names}")), "{hint}");
+        assert!(!hint.contains(if accept == "text/html" { "collecting" } else { "announced" }));
+    }
     // The page filters by stage or by state, in both of its forms.
     for (query, expected) in [
         ("state=open", &[4, 3][..]),

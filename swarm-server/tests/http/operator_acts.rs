@@ -101,9 +101,17 @@ fn every_act_of_operators_is_listed(backend: &Backend) {
     let visitor = Visitor::signed_in(client);
     let page = visitor.get("/operate/acts/all");
     assert_eq!(page.status, 200);
-    for text in
-        ["application.rejected", "message.cancelled", "committee-member.updated", bob.as_str()]
-    {
+    let link = format!("<a href=\"/operate/sessions/{session}\"><bdi>session {session}</bdi></a>");
+    for text in [
+        "application rejected",
+        "<td>cancelled</td>",
+        "<bdi>grace</bdi> of the committee",
+        "convened, without a deadline",
+        "<td>texts withheld</td><td><a href=\"/operate/takes/1\">",
+        "<bdi>Ada</bdi></a>",
+        &link,
+        bob.as_str(),
+    ] {
         assert!(page.text.contains(text), "{text}: {}", page.text);
     }
     assert!(visitor.get("/operate/acts").text.contains("/operate/acts/all"));

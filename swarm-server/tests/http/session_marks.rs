@@ -231,6 +231,8 @@ fn voided_session_counts_nowhere_from_then_on(backend: &Backend) {
         mark < lead && shown.contains("had&#60;/b&#62;") || shown.contains("&lt;b&gt;had"),
         "{shown}"
     );
+    assert_eq!(shown.to_lowercase().matches("void since").count(), 1, "{shown}");
+    assert!(!shown.contains("<dl class=\"facts\">"), "{shown}");
     assert!(!shown.contains("score, from"), "{shown}");
     assert!(!shown.contains("The score is") && !shown.contains("result above"), "{shown}");
     assert!(page(client, "/swarm/takes/2").contains("not counted: the session is void"));

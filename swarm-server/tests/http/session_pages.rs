@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::console::visitor::Visitor;
 use crate::fixture::Fixture;
 use crate::harness::{Author, Client, Server};
 
@@ -96,6 +97,41 @@ fn session_says_who_is_for_and_against_and_who_moved() {
         assert_eq!(moves.contains("<dt>Score</dt>"), is_over, "{moves}");
         assert!(section(&page, "<h2>Takes").contains("2 of 3 texts begin like another"));
     }
+}
+
+#[test]
+fn take_of_an_excused_member_is_marked_and_left_out_of_the_figures() {
+    let (_server, client) = started();
+    let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(&client, name));
+    let roster = json!([{ "memberId": ada.id }, { "memberId": grace.id }]);
+    convene(&client, DAY, &json!({ "roster": roster }));
+    file(&client, &ada, DAY, ("bullish", 0.5, "Fees are up."));
+    file(&client, &grace, DAY, ("bearish", 0.9, "Depth is thin."));
+    const MARK: &str = "excused: counts for nothing";
+    let visitor = Visitor::signed_in(&client);
+    let console = || visitor.get("/operate/sessions/1").expect(200);
+    console().says("<dt>Filed</dt><dd>2 of 2 expected members</dd>");
+    let page = html(&client, "/swarm/sessions/1");
+    assert!(section(&page, "<h2>Stances").contains(">Grace<") && !page.contains(MARK), "{page}");
+    let files = ["/swarm/sessions/1.json", "/api/swarm/takes?session=1"];
+    let files = || files.map(|path| client.get(path).text);
+    let before = files();
+
+    let excuse = json!({ "memberId": grace.id, "excused": true });
+    client.operate("/sessions/1/roster/excuse", &excuse).expect(200);
+    let page = html(&client, "/swarm/sessions/1");
+    let stances = section(&page, "<h2>Stances");
+    assert!(stances.contains(">Ada<") && !stances.contains("Grace"), "{stances}");
+    assert!(section(&page, "<h2>For and against").contains("nobody"), "{page}");
+    assert_eq!(section(&page, "<h2>Takes").matches(MARK).count(), 1, "{page}");
+    let home = html(&client, "/");
+    let (_, open) = home.split_once("href=\"/swarm/sessions/1\"").unwrap();
+    let open = open.split("</li>").next().unwrap();
+    assert!(open.contains("1 of 1 filed") && !open.contains("Grace"), "{open}");
+    let seen = console();
+    seen.says("1 of 1 expected members; 1 take of another member counts for nothing");
+    assert_eq!(seen.text.matches(MARK).count(), 1);
+    assert_eq!(files(), before, "files and the API stay as they are");
 }
 
 #[test]

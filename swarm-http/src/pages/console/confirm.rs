@@ -6,7 +6,7 @@ use swarm_core::domain::{
     SessionDraft, SessionState,
 };
 use swarm_core::json::{Json, Object};
-use swarm_core::rules::Caution;
+use swarm_core::rules::{Caution, CautionCode};
 use swarm_core::{Refusal, Timestamp};
 
 use super::acts::{ANNUL_OUTCOME, Act, CONVENE, RETRACT_MEMO, WITHDRAW};
@@ -18,6 +18,7 @@ use super::table::Table;
 use crate::pages::declaration;
 use crate::pages::lists;
 use crate::pages::markup::named;
+use crate::pages::result::ResultView;
 use crate::pages::stage_text;
 use crate::pages::{Markup, charts};
 use crate::request::command::FormTexts;
@@ -113,9 +114,12 @@ pub(super) async fn page(
         (PageId::Convene, _) => of_convening(context, sent, body).await?,
         _ => plain(act, context, sent).await?,
     };
-    let what_happens =
-        |caution: &Caution| ("What happens", quoted(&with_times(&caution.message, context)));
-    record.extend(dry_run.cautions.iter().map(what_happens));
+    let times = context.times;
+    let caution = |it: &Caution| {
+        let (label, text) = labelled(it);
+        (label, quoted(&times.written_out(text)))
+    };
+    record.extend(dry_run.cautions.iter().map(caution));
     page.blocks.push(Block::Record(record));
     if !rows.is_empty() {
         let row = |(name, now, then): (&str, String, String)| {
@@ -151,16 +155,19 @@ pub(super) async fn page(
     Ok(page)
 }
 
-/// A message of the API with its times as pages show them.
-fn with_times(message: &str, context: &ConsoleContext) -> String {
-    let shown = |word: &str| {
-        let time = word.trim_end_matches([',', ':', ';']);
-        match (Timestamp::parse("time", time), word.strip_prefix(time)) {
-            (Ok(at), Some(rest)) => format!("{}{rest}", context.times.time_text(at)),
-            _ => word.to_owned(),
+/// A caution, and what it is about.
+fn labelled(caution: &Caution) -> (&'static str, &str) {
+    let message = caution.message.as_str();
+    match caution.code {
+        CautionCode::DeadlinePast | CautionCode::DeadlineEarlier => ("New deadline", message),
+        CautionCode::WindowOpen => ("Window", message),
+        CautionCode::QuorumUnreachable | CautionCode::QuorumMissed => ("Quorum", message),
+        CautionCode::NotFiled => {
+            ("Not filed yet", message.strip_prefix("not filed yet: ").unwrap_or(message))
         }
-    };
-    message.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+        CautionCode::OpensSealed => ("Sealed takes", message),
+        _ => ("What happens", message),
+    }
 }
 
 /// What an act would change.
@@ -187,9 +194,13 @@ async fn of_session(
     mut dry_run: Object,
 ) -> Result<Changes, ApiError> {
     let subject = lists::subject(context.request.tenant(), &session.subject_id).await?;
-    let name = format!("{}: {}, {}", session.id, quoted(&subject.1), session.date);
+    let day = context.times.day(session.date);
+    let name = format!("{}: {}, {day}", session.id, quoted(&subject.1));
     let record = vec![("Session", Markup(name))];
     let mut changes = Changes { record, rows: Vec::new() };
+    if let Some(snapshot) = &session.snapshot {
+        changes.record.push(("Result", quoted(&ResultView::summary(&snapshot.figures))));
+    }
     let state = stage_text::state_word(session.state).to_owned();
     if act.path == WITHDRAW.path {
         changes.add("State", state, "as if it had never been convened".to_owned());
@@ -303,7 +314,7 @@ async fn of_convening(
     let either = |is_so: bool, so: &str, not: &str| if is_so { so } else { not }.to_owned();
     let brief = !sent.text("publishBrief").is_empty();
     let mut rows = vec![
-        ("Day", draft.date.to_string()),
+        ("Day", context.times.day_text(draft.date)),
         ("State", stage_text::state_word(draft.state).to_owned()),
         ("Deadline", or_none(closes.as_deref())),
         ("Roster", roster_text(roster)),
@@ -391,7 +402,7 @@ async fn plain(act: &Act, context: &ConsoleContext, sent: &FormData) -> Result<C
         }
         changes.add("Its page", "shows it".to_owned(), "reads 404".to_owned());
     } else if let Some((label, field)) = act.changed {
-        record.push((label, quoted(sent.text(field))));
+        record.push((label, quoted(&context.times.written_out(sent.text(field)))));
     } else if !context.part(0).is_empty() {
         record.push(("Member", quoted(context.part(0))));
     } else if act.page_id != CONVENE.page_id {

@@ -122,6 +122,8 @@ pub(crate) struct FormView {
     pub(crate) fields: Vec<Field>,
     /// Rows to choose from, before the fields.
     pub(crate) table: Option<Table>,
+    /// What is said just above the buttons.
+    pub(crate) remark: Option<Markup>,
     pub(crate) buttons: Vec<Button>,
     /// Whether the form was refused, or comes back as it was typed.
     pub(crate) is_back: bool,

@@ -323,6 +323,7 @@ pub(super) fn token_form(
         hidden,
         fields: vec![Field { fault, ..Field::token() }],
         table: None,
+        remark: None,
         buttons: vec![Button::new("Sign in").primary()],
         is_back: false,
         is_inline: false,

@@ -135,7 +135,11 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[InvalidRequest, NotFound])
             .command(
                 of_member("status", "chair inactive", "{id} is {status}")
-                    .form("Set the status", "The status is set"),
+                    .form("Set the status", "The status is set")
+                    .means(
+                        "A member that is set inactive has no brief and cannot submit from then on. What it \
+                         submitted stays. To set it active undoes that.",
+                    ),
             ),
         read_as(operator(Role::Reader), "/api/ic/admin/days/{date}", filing)
             .with(Work::Long)

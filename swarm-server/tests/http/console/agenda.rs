@@ -93,7 +93,7 @@ fn what_is_due_longest_comes_first_with_the_form_that_does_it() {
     let page = visitor.get("/operate").expect(200);
     page.says("Not filed: <bdi>Ada</bdi>");
     // The name alone is set apart from the sentence.
-    page.says("<bdi>Aurora</bdi>, 2026-11-21: the window closes");
+    page.says("<bdi>Aurora</bdi>, 21 Nov: the window closes");
     assert_eq!(page.forms().len(), 2, "the sign-out, and the end of session 4: {:?}", page.forms());
 
     // The sessions are over. Those that no background job closes here are closed by hand.

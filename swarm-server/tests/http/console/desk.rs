@@ -36,6 +36,7 @@ fn week_of_a_desk_needs_no_terminal() {
     visitor.get("/operate").expect(200).says("3 applications wait for a review.");
     let form =
         visitor.get("/operate/applications").expect(200).form("/operate/applications/activate");
+    visitor.get("/operate/applications").says("Reject: Who applied is turned down");
     let mut form = form;
     form.fields.extend([&ada, &bo].map(|id| ("memberId".to_owned(), id.as_str().to_owned())));
     let seen = visitor.submit(&form, &[]);
@@ -88,6 +89,10 @@ fn week_of_a_desk_needs_no_terminal() {
         (&brief()["id"], brief()["body"]["prompt"]["user"].as_str()),
         (&first["id"], Some("the right one"))
     );
+    for sentence in ["If fewer members count, there is no consensus.", "it can be expected again."]
+    {
+        visitor.get(page).expect(200).says(sentence);
+    }
     act("quorum", &[("quorum", "")]);
     act("deadline", &[("windowClosesAt", "2099-01-03T00:00"), ("note", "a day more")]);
     let claimed = Author::claim(&client, &ada, &key).expect(201).json();
@@ -125,6 +130,20 @@ fn week_of_a_desk_needs_no_terminal() {
     asks("void", "it was the wrong day").says("counts for nothing");
     confirm("void", "it was the wrong day");
     assert_eq!(session(&client, 1)["voided"]["note"], "it was the wrong day");
+    let shown = visitor.get(page).expect(200);
+    for row in [
+        "<dt>Deadline</dt><dd><time ",
+        "<dt>Result</dt><dd><bdi>",
+        "<dt>Published</dt><dd><time ",
+        "<dt>Void</dt><dd>since <time ",
+    ] {
+        shown.says(row);
+    }
+    let acts = visitor.get("/operate/acts/all").expect(200);
+    acts.says(
+        "<td>published</td><td><a href=\"/operate/sessions/1\"><bdi>session 1</bdi></a></td>",
+    );
+    acts.is_silent_on("session.");
     assert!(!visitor.get(page).text.contains("/operate/sessions/1/void"));
     // The log has each act with its note, under the name of the token.
     let log = visitor.get("/operate/acts?by=operator").expect(200);
@@ -173,6 +192,10 @@ fn member_is_shut_out_and_erased() {
     let visitor = Visitor::signed_in(&client);
     let page = format!("/operate/members/{}", author.id.as_str());
     let act = |act: &str| visitor.fill_in(&page, &format!("{page}/{act}"), &[]);
+    // What it means stands beside each button.
+    for sentence in ["Takes on file stay, and count. Activating", "claims another with its key"] {
+        visitor.get(&page).expect(200).says(sentence);
+    }
     act("reset-claim").expect(303);
     assert_eq!(
         visitor
@@ -225,6 +248,7 @@ fn committee_and_outbox_are_operated() {
     other.says("ic_ada_");
     assert_ne!(shown.text, other.text);
     let act = |path: &str, fields: &[(&str, &str)]| visitor.fill_in(page, path, fields).expect(303);
+    visitor.get(page).expect(200).says("To set it active undoes that.");
     act("/operate/committee/members/ada/inactive", &[]);
     act("/operate/committee/members/ada/active", &[]);
     act("/operate/committee/day", &[("subject_id", "aurora")]);
@@ -298,6 +322,8 @@ fn question_is_changed_and_outcome_recorded_and_annulled() {
     for wrong in ["", "3", "bullish"] {
         let refused = visitor.fill_in(page, &outcome, &[("value", wrong)]);
         assert_eq!(refused.status, 400, "{wrong:?}");
+        let is_missing = refused.text.contains("Outcome is missing.");
+        assert_eq!(is_missing, wrong.is_empty(), "{wrong:?}: {refused:?}");
     }
     let fields = [("value", "-0.5"), ("source", "prices.example"), ("note", "read at noon")];
     let confirmed = |path: &str, fields: &[(&str, &str)]| {

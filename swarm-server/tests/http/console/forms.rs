@@ -214,6 +214,50 @@ fn field_that_nobody_touched_changes_nothing() {
     assert_eq!(session(2)["resolvesAt"], "2099-11-30T12:34:00.000Z");
 }
 
+/// Another session of the same day would get the takes.
+#[test]
+fn next_session_is_filled_in_for_a_day_that_has_none() {
+    let fixture = Fixture::start();
+    let client = &fixture.client;
+    client.operate("/subjects", &json!({ "id": "aurora", "name": "Aurora" })).expect(201);
+    let first = json!({
+        "date": "2026-11-21", "subjectId": "aurora", "windowClosesAt": "2026-11-21T18:00:30Z",
+        "question": "Higher?", "resolution": "By the close.", "resolvesAt": "2026-11-28T12:00:00Z",
+    });
+    client.operate("/sessions", &first).expect(201);
+    let visitor = Visitor::signed_in(client);
+    let path = "/operate/convene?subject=aurora";
+    let page = || visitor.get(path).expect(200);
+    let filled = |name: &str| {
+        let fields = page().form("/operate/convene").fields;
+        fields.into_iter().find(|(other, _)| other == name).unwrap().1
+    };
+    let convene = || visitor.fill_in(path, "/operate/convene", &[]).expect(303);
+    assert_eq!(
+        ["date", "windowClosesAt", "question", "resolution", "resolvesAt"].map(filled),
+        ["2026-11-22", "2026-11-22T18:00", "Higher?", "By the close.", "2026-11-29T12:00"]
+    );
+    page().says("go to <a href=\"/operate/sessions/1\"><bdi>session 1</bdi></a> (open, until");
+    convene();
+    assert_eq!(filled("date"), "2026-11-23");
+    page().says("<bdi>session 2</bdi></a> (open, until");
+
+    // Days without a session are passed over, and no deadline is offered that has passed.
+    fixture.clock.move_by(3 * 24 * 60 * 60 * 1_000);
+    assert_eq!(["date", "windowClosesAt"].map(filled), ["2026-11-24", "2026-11-24T18:00"]);
+    page().is_silent_on("Once another session is convened");
+    fixture.clock.move_by(7 * 60 * 60 * 1_000);
+    assert_eq!(["date", "windowClosesAt"].map(filled), ["2026-11-24", "2026-11-25T18:00"]);
+    // The day of a void session is free.
+    convene();
+    assert_eq!(filled("date"), "2026-11-25");
+    for state in ["window_closed", "aggregated"] {
+        client.operate("/sessions/3/state", &json!({ "state": state })).expect(200);
+    }
+    client.operate("/sessions/3/void", &json!({ "note": "wrong prices" })).expect(200);
+    assert_eq!(filled("date"), "2026-11-24");
+}
+
 #[test]
 fn forms_for_new_things_replace_nothing_and_shut_nobody_out() {
     let server = Server::start();

@@ -104,6 +104,9 @@ fn each_public_act_on_a_session_waits_for_its_confirmation() {
         let asked = visitor.fill_in(page, &path, &[("note", "why")]).expect(200);
         asked.says(then);
         asked.says("Nothing is changed yet.");
+        asked.says("<time datetime=\"2026-11-21\">21 Nov</time>");
+        let result = asked.text.contains("<dt>Result</dt><dd><bdi>no takes</bdi></dd>");
+        assert_eq!(result, ["publish", "void"].contains(&act), "{act}: {asked:?}");
         assert_eq!(asked.text.contains("type=\"password\""), token, "{act}");
         assert_eq!(asked.filled(), filled, "what destroys is not filled");
         let form = asked.form(&path);

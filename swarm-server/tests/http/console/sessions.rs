@@ -124,3 +124,13 @@ fn tenants_do_not_share_sessions() {
     let mut other = other.at("localhost");
     other.sign_in("token of acme").expect(401);
 }
+
+#[test]
+fn unknown_page_leads_back_to_the_console() {
+    let server = Server::start();
+    let client = server.client();
+    let page =
+        |path: &str| client.send("GET", path, &[("accept", "text/html")], b"").expect(404).text;
+    assert!(page("/operate/nowhere").contains("<a href=\"/operate\">Console</a>"));
+    assert!(!page("/operates").contains("href=\"/operate\""));
+}

@@ -237,7 +237,7 @@ impl Act {
         let of_command = self.command(routes).map(|command| command.form).unwrap_or_default();
         let (button, done) = self.texts.unwrap_or((of_command.button, of_command.done));
         let is_destructive = self.is_destructive || of_command.is_destructive;
-        FormTexts { button, done, is_destructive }
+        FormTexts { button, done, is_destructive, ..of_command }
     }
 
     /// When a page shows first what would change.

@@ -35,6 +35,11 @@ fn listed(sent: &FormData) -> Json {
     ids.map(|id| Json::from([("memberId", Json::from(id))])).collect()
 }
 
+/// An outcome is typed. The API, which annuls one without a number, would say what number it must be.
+fn check_outcome(sent: &FormData) -> Result<(), Invalid> {
+    if sent.text("value").is_empty() { Err(Invalid::missing("value")) } else { Ok(()) }
+}
+
 /// A roster without members is frozen like any other, and nobody could file.
 fn check_roster(sent: &FormData) -> Result<(), Invalid> {
     let is_empty = || matches!(listed(sent), Json::List(rows) if rows.is_empty());
@@ -140,6 +145,7 @@ pub(in crate::pages::console) static RECORD_OUTCOME: Act =
             let empty = Body::noted(sent).set("value", Json::from(""));
             empty.value("value").text("source").json()
         })
+        .checked(check_outcome)
         .with_fields(&["note", "value", "source"]);
 
 pub(in crate::pages::console) static ANNUL_OUTCOME: Act =

@@ -11,6 +11,7 @@ use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::part;
 use crate::pages::markup::escape;
+use crate::request::command::FormTexts;
 use crate::response::ApiError;
 
 /// Applications on a page.
@@ -59,9 +60,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             form.is_inline = false;
             form.buttons = vec![Button::new(ACTIVATE_ALL.texts(context.routes).button).primary()];
             if state == MemberState::Applied {
-                let reject = Button::new(REJECT_ALL.texts(context.routes).button);
-                let reject = reject.at(REJECT_ALL.path.to_owned());
-                form.buttons.push(reject);
+                let FormTexts { button, consequence, .. } = REJECT_ALL.texts(context.routes);
+                form.buttons.push(Button::new(button).at(REJECT_ALL.path.to_owned()));
+                form.remark = Some(Markup::text(&format!("{button}: {consequence}")));
             }
             page.form(Some(form));
         }

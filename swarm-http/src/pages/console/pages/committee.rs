@@ -58,6 +58,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.heading("Members");
     if members.is_empty() {
         page.text(Markup::text("None yet."));
+    } else if context.may(&SET_MEMBER_INACTIVE) {
+        page.text(Markup::text(SET_MEMBER_INACTIVE.texts(context.routes).consequence));
     }
     for member in &members {
         let id = [member.id.as_str()];

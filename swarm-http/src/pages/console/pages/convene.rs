@@ -3,7 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use swarm_core::domain::{Method, Session, SessionState, SubjectId, Timestamp};
+use swarm_core::domain::{
+    Day, Method, QuestionText, Resolution, Session, SessionState, SessionSummary, SubjectId,
+    Timestamp,
+};
 use swarm_core::json;
 use swarm_core::store::SessionList;
 use swarm_core::{MemberId, Refusal, Resource, SessionId};
@@ -11,11 +14,12 @@ use swarm_core::{MemberId, Refusal, Resource, SessionId};
 use super::super::acts::CONVENE;
 use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormData, FormView};
-use super::super::layout::{Page, anchor};
+use super::super::layout::{Page, anchor, quoted};
 use crate::pages::Markup;
 use crate::pages::lists::subject_title;
 use crate::pages::people::member_name;
 use crate::pages::stage_text;
+use crate::pages::time_text::day_number;
 use crate::request::parameters::number;
 use crate::response::ApiError;
 
@@ -24,6 +28,12 @@ const MAX_SUBJECTS: usize = 500;
 
 /// The most members to choose from; beyond it the ids are typed.
 const MAX_MEMBERS: usize = 300;
+
+/// The sessions of the subject that are looked at: the newest ones, which include those to which takes go now.
+const MAX_SESSIONS: usize = 100;
+
+/// The most sessions named to which takes go now.
+const MAX_NAMED: usize = 5;
 
 /// The choice of the roster of another session, and the field with the id of that session.
 const KEPT_ROSTER: &str = "kept";
@@ -46,14 +56,15 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             newest.first().map(|session| session.subject_id.clone())
         }
     };
-    let last = match &subject {
+    let sessions = match &subject {
         Some(subject) => {
             let list = SessionList::About(subject.clone());
-            match tenant.summaries(list, None, 1).await?.sessions.first() {
-                Some(last) => Some(tenant.session_record(last.id).await?),
-                None => None,
-            }
+            tenant.summaries(list, None, MAX_SESSIONS).await?.sessions
         }
+        None => Vec::new(),
+    };
+    let last = match sessions.first() {
+        Some(last) => Some(tenant.session_record(last.id).await?),
         None => None,
     };
     let mut page = Page::new("Convene a session").below("/operate/sessions", "Sessions");
@@ -72,19 +83,24 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let name = subject_title(&tenant.subject(&subject).await?);
     if let Some(last) = &last {
         let path = format!("/operate/sessions/{}", last.id);
-        let link = anchor(&path, &format!("session {} of {}", last.id, last.date));
-        page.text(Markup(format!("Filled in as the last one of the subject was: {link}.")));
+        let day = context.times.day_text(last.date);
+        let link = anchor(&path, &format!("session {} of {day}", last.id));
+        page.text(Markup(format!(
+            "Filled in as the last one of the subject was: {link}. Day, deadline and the time of the outcome are moved."
+        )));
     }
     let has_brief = match &last {
         Some(last) => tenant.brief(last.id).await?.is_some(),
         None => false,
     };
-    let fields = fields(context, last.as_ref(), has_brief).await?;
+    let day = first_free_day(&sessions, context.times.now);
+    let fields = fields(context, last.as_ref(), day, has_brief).await?;
     let mut form = context.form(&CONVENE, &[], fields);
     if let Some(form) = &mut form {
         form.hidden.push(("subjectId".to_owned(), subject.as_str().to_owned()));
         let long = last.as_ref().filter(|last| has_long_roster(context, last));
         form.hidden.extend(long.map(|last| (ROSTER_OF.to_owned(), last.id.to_string())));
+        form.remark = takes_go_to(context, &name, &sessions);
     }
     page.forms(&format!("On {name}"), [form.map(FormView::primary)]);
     Ok(page)
@@ -93,11 +109,16 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
 async fn fields(
     context: &ConsoleContext,
     last: Option<&Arc<Session>>,
+    day: Day,
     has_brief: bool,
 ) -> Result<Vec<Field>, ApiError> {
-    let now = context.times.now;
-    let closes = last.and_then(|last| next_deadline(last, now));
-    let closes = closes.map(|at| at.to_string()).unwrap_or_default();
+    let days = last.map_or(0, |last| days_later(last, day, context.times.now));
+    let later = |at: Option<Timestamp>| {
+        let at = at.map(|at| in_minutes(at).plus_millis(days * DAY));
+        at.map(|at| at.to_string()).unwrap_or_default()
+    };
+    let closes = later(last.and_then(|last| last.window_closes_at));
+    let question = last.map(|last| last.question.clone()).unwrap_or_default();
     let quorum = last.and_then(|last| last.quorum).map(|it| it.to_string()).unwrap_or_default();
     let buckets = last.and_then(|last| last.buckets.as_ref());
     let buckets: Vec<_> = buckets.into_iter().flatten().map(|it| it.as_str().to_owned()).collect();
@@ -160,7 +181,7 @@ async fn fields(
         (value.to_owned(), label.to_owned(), is_chosen)
     });
     Ok(vec![
-        Field::day("date", "Day, UTC").required().with_value(now.day().to_string()),
+        Field::day("date", "Day, UTC").required().with_value(day.to_string()),
         Field::time("windowClosesAt", "Deadline, UTC")
             .with_value(closes)
             .with_hint("Empty: none yet."),
@@ -179,10 +200,13 @@ async fn fields(
         Field::choice("practice", "It counts", practice.to_vec()).with_hint(
             "A practice session has no roster and no quorum, is open to every active member, and counts for nothing.",
         ),
-        Field::lines("question", "Question", 2).with_hint("What a stance is about. Empty: none."),
+        Field::lines("question", "Question", 2)
+            .with_value(question.text.as_ref().map_or("", QuestionText::as_str))
+            .with_hint("What a stance is about. Empty: none."),
         Field::lines("resolution", "Resolution", 2)
+            .with_value(question.resolution.as_ref().map_or("", Resolution::as_str))
             .with_hint("How, by which source and when the outcome is determined."),
-        Field::time("resolvesAt", "Outcome known, UTC"),
+        Field::time("resolvesAt", "Outcome known, UTC").with_value(later(question.resolves_at)),
         Field::lines("buckets", "Buckets", 3)
             .with_list(buckets)
             .with_hint("One a line, for a session of bucket weights. Empty: none."),
@@ -197,13 +221,62 @@ async fn fields(
     ])
 }
 
-/// The next time at which a session like `last` would close.
-fn next_deadline(last: &Session, now: Timestamp) -> Option<Timestamp> {
-    let closed = last.window_closes_at?;
-    // In whole minutes, as the form shows it.
-    let closed = closed.plus_millis(-closed.millis().rem_euclid(60_000));
-    let days = (now.millis() - closed.millis()).div_euclid(DAY) + 1;
-    Some(closed.plus_millis(days.max(0) * DAY))
+/// The first day from today on for which there is none of these sessions of the subject, but void ones: another session of the
+/// same day would get the takes in its place.
+fn first_free_day(sessions: &[Arc<SessionSummary>], now: Timestamp) -> Day {
+    let standing = sessions.iter().filter(|session| session.voided.is_none());
+    let taken: HashSet<_> = standing.map(|session| session.date).collect();
+    // Of one day more than are taken, one is free.
+    let mut days = (0..).map(|days| now.plus_millis(days * DAY).day()).take(taken.len() + 1);
+    days.find(|day| !taken.contains(day)).unwrap_or_else(|| now.day())
+}
+
+/// How many days later than the last session one of this day is. A deadline that would have passed is moved on.
+fn days_later(last: &Session, day: Day, now: Timestamp) -> i64 {
+    let between = day_number(day).zip(day_number(last.date)).map_or(0, |(to, from)| to - from);
+    let passed = last.window_closes_at.map(|closed| {
+        let since = now.millis() - in_minutes(closed).millis();
+        since.div_euclid(DAY) + 1
+    });
+    passed.map_or(between, |passed| between.max(passed))
+}
+
+/// The time in whole minutes, as the form shows it.
+fn in_minutes(at: Timestamp) -> Timestamp {
+    at.plus_millis(-at.millis().rem_euclid(60_000))
+}
+
+/// The sessions of the subject to which takes go now, and what another one means for them.
+fn takes_go_to(
+    context: &ConsoleContext,
+    subject: &str,
+    sessions: &[Arc<SessionSummary>],
+) -> Option<Markup> {
+    let times = context.times;
+    let gets_takes = |session: &&Arc<SessionSummary>| {
+        let stage = stage_text::stage_of(session, times);
+        stage.takes_count() && session.is_newest_of_its_day(sessions)
+    };
+    let sentence = |session: &Arc<SessionSummary>| {
+        let path = format!("/operate/sessions/{}", session.id);
+        let link = anchor(&path, &format!("session {}", session.id));
+        let until = match session.window_closes_at {
+            Some(at) => format!("until {}", times.time(at)),
+            None => "without a deadline".to_owned(),
+        };
+        let (day, stage) = (times.day(session.date), stage_text::stage_of(session, times).word());
+        format!("Takes of {} for {day} go to {link} ({stage}, {until}).", quoted(subject))
+    };
+    let mut sentences: Vec<_> =
+        sessions.iter().filter(gets_takes).take(MAX_NAMED).map(sentence).collect();
+    if sentences.is_empty() {
+        return None;
+    }
+    sentences.push(
+        "Once another session is convened for the same day, they go to that one; takes on file stay where they are."
+            .to_owned(),
+    );
+    Some(Markup(sentences.join(" ")))
 }
 
 /// Whether the roster of a session is too long for a form.

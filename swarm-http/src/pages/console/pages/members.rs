@@ -18,6 +18,7 @@ use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::markup::escape;
 use crate::pages::people::member_name;
+use crate::request::command::FormTexts;
 use crate::response::ApiError;
 
 /// Members on a page.
@@ -118,17 +119,20 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let parts = [id.as_str()];
     let is_in = |states: &[MemberState]| states.contains(&member.state);
     use MemberState::{Applied, Approved, Claimed, Inactive, Rejected};
-    let simple = [
-        (&ACTIVATE, is_in(&[Applied, Rejected, Inactive]) && !member.is_erased()),
+    if is_in(&[Applied, Rejected, Inactive]) && !member.is_erased() {
+        page.buttons([context.form(&ACTIVATE, &parts, Vec::new()).map(FormView::primary)]);
+    }
+    for (act, may) in [
         (&REJECT, is_in(&[Applied])),
-        (&RESET_CLAIM, is_in(&[Claimed])),
         (&DEACTIVATE, is_in(&[Approved, Claimed])),
-    ];
-    let simple = simple.into_iter().filter(|(_, may)| *may);
-    page.buttons(simple.map(|(act, _)| {
-        let form = context.form(act, &parts, Vec::new());
-        if act.path == ACTIVATE.path { form.map(FormView::primary) } else { form }
-    }));
+        (&RESET_CLAIM, is_in(&[Claimed])),
+    ] {
+        if may {
+            let FormTexts { button, consequence, .. } = act.texts(context.routes);
+            let form = context.form(act, &parts, Vec::new());
+            page.fold(button, form.map(|form| form.with_lead(consequence)));
+        }
+    }
     let key = Field::text("publicKey", "New public key")
         .with_hint("Base64 of 32 bytes. Empty: the key stays, and only the token is replaced.");
     if is_in(&[Claimed]) {

@@ -46,9 +46,11 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     }
     if !agenda.fine.is_empty() {
         page.heading("Fine");
-        let texts = agenda.fine.iter().map(|item| match (item.code, sentence(&item.message)) {
-            (AgendaCode::Store, sentence) => anchor("/operate/store", &sentence),
-            (_, sentence) => Markup::text(&sentence),
+        let texts = agenda.fine.iter().map(|item| {
+            match (item.code, sentence(&context.times.written_out(&item.message))) {
+                (AgendaCode::Store, sentence) => anchor("/operate/store", &sentence),
+                (_, sentence) => Markup::text(&sentence),
+            }
         });
         page.blocks.push(Block::Fine(texts.collect()));
     }
@@ -64,7 +66,8 @@ fn rows(
     let shown = context.request.portion.of(SHOWN);
     let row = |item: &AgendaItem| {
         let session = sessions.iter().find(|session| Some(session.id) == item.session_id);
-        AgendaRow { when: when(context, item), text: text(item, session), act: act(context, item) }
+        let text = text(context, item, session);
+        AgendaRow { when: when(context, item), text, act: act(context, item) }
     };
     page.blocks.push(Block::Agenda(items.iter().take(shown).map(row).collect(), is_needed));
     if items.len() > shown {
@@ -74,8 +77,8 @@ fn rows(
 }
 
 /// The sentence, with a link to the session, and the expected members that have not filed.
-fn text(item: &AgendaItem, session: Option<&SessionStatus>) -> Markup {
-    let sentence = message(item);
+fn text(context: &ConsoleContext, item: &AgendaItem, session: Option<&SessionStatus>) -> Markup {
+    let sentence = message(context, item);
     let text = match item.session_id {
         Some(id) => Markup(format!("<a href=\"/operate/sessions/{id}\">{sentence}</a>")),
         None => sentence,
@@ -90,11 +93,12 @@ fn text(item: &AgendaItem, session: Option<&SessionStatus>) -> Markup {
 }
 
 /// The message as a sentence. A name at its beginning is set apart and stays as it is.
-fn message(item: &AgendaItem) -> Markup {
+fn message(context: &ConsoleContext, item: &AgendaItem) -> Markup {
+    let shown = |text: &str| context.times.written_out(text);
     let named = item.subject_name.as_deref();
     match named.and_then(|name| Some((name, item.message.strip_prefix(name)?))) {
-        Some((name, rest)) => Markup(format!("{}{}", quoted(name), escape(&stopped(rest)))),
-        None => Markup::text(&sentence(&item.message)),
+        Some((name, rest)) => Markup(format!("{}{}", quoted(name), escape(&stopped(&shown(rest))))),
+        None => Markup::text(&sentence(&shown(&item.message))),
     }
 }
 

@@ -62,7 +62,9 @@ async fn regimes(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
     let lead = "Briefs of that day and later quote it. It replaces the row of its day.";
     let form = form.map(|form| form.with_lead(lead));
     match chosen {
-        Some(regime) => page.forms(&format!("Regime of {}", regime.date), [form]),
+        Some(regime) => {
+            page.forms(&format!("Regime of {}", context.times.day_text(regime.date)), [form]);
+        }
         None => page.fold("Add a regime", form),
     }
     Ok(())

@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use swarm_core::domain::{Outcome, RankedStance, RosterEntry, Session};
+use swarm_core::domain::{Outcome, RankedStance, RosterEntry, Session, Timestamp};
 use swarm_core::json;
-use swarm_core::rules::{PublicTake, SessionStep, Stage, SteppedSession, Steps};
+use swarm_core::rules::{self, PublicTake, SessionStep, Stage, SteppedSession, Steps};
 
 use super::super::acts::{
     AGGREGATE, ANNUL_OUTCOME, Act, CLEAR_DEADLINE, CLOSE, CONVENE, EXCUSE, FREEZE_ROSTER,
@@ -14,12 +14,14 @@ use super::super::acts::{
 };
 use super::super::context::{ConsoleContext, fill_path};
 use super::super::form::{Button, Field, Panel};
-use super::super::layout::{Block, Page, anchor, quoted};
+use super::super::layout::{Block, Page, anchor, count, quoted, two_lines};
 use super::super::table::Table;
 use super::PageId;
 use super::{convene, overview};
 use crate::pages::links::part;
 use crate::pages::people::People;
+use crate::pages::result::ResultView;
+use crate::pages::time_text::TimeFormatter;
 use crate::pages::{Markup, charts, links, lists, stage_text};
 use crate::request::parameters::number;
 use crate::response::ApiError;
@@ -40,7 +42,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let roster = session.roster.iter().flat_map(|roster| roster.entries()).map(|it| &it.member_id);
     let filed_by = takes.iter().map(|take| take.member_id());
     let people = People::find(tenant, roster.chain(filed_by)).await?;
-    let rest = format!(", {}", session.date);
+    let rest = format!(", {}", context.times.day_text(session.date));
     let mut page = Page::named(&subject.1, &rest).below("/operate/sessions", "Sessions");
     page.blocks.push(stages(context, &session, has_brief));
     page.blocks.push(Block::Record(record(context, &session, &takes, &people)));
@@ -53,13 +55,18 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         page.text(anchor(&path, "Convene the next session"));
     }
     if !takes.is_empty() {
-        page.heading("Takes");
+        page.heading("Takes, in the order of filing");
         let most = context.request.portion.of(MAX_TAKES);
         let rows = takes.iter().take(most).map(|take| {
             let who = people.person(take.member_id());
+            let path = format!("/operate/takes/{}", take.id());
+            let link = anchor(&path, &format!("take {}", take.id()));
             vec![
                 quoted(&who.name),
-                anchor(&format!("/operate/takes/{}", take.id()), &format!("take {}", take.id())),
+                match lists::uncounted_reason(take, &session) {
+                    Some(reason) => two_lines(&link, &Markup::text(reason)),
+                    None => link,
+                },
                 context.times.time(take.filed_at()),
             ]
         });
@@ -92,15 +99,54 @@ fn record(
         }
     };
     let public = links::session(session.id);
-    vec![
+    let times = context.times;
+    let mut record = vec![
         ("Session", anchor(&public, &format!("{} (public page)", session.id))),
         ("State", Markup::text(&state_text(session))),
-        ("Deadline", stage_text::deadline(&session.summary(), context.times)),
-        ("Filed", Markup::text(&takes.len().to_string())),
+        ("Deadline", deadline(session.window_closes_at, times)),
+        ("Filed", Markup::text(&filed_text(session, takes))),
         ("Has not filed", missing),
         ("Quorum", Markup::text(&session.quorum.map_or("none".to_owned(), |it| it.to_string()))),
-        ("Outcome", Markup::text(&outcome_text(session.outcome.as_ref()))),
-    ]
+    ];
+    if let Some(snapshot) = &session.snapshot {
+        let (figures, at) = (&snapshot.figures, times.time(snapshot.figures.aggregated_at));
+        let result = format!("{}; computed {at}", quoted(&ResultView::summary(figures)));
+        record.push(("Result", Markup(result)));
+        let published = session.published_at.map(|at| times.time(at));
+        record.push(("Published", published.unwrap_or_else(|| Markup::text("not yet"))));
+    }
+    if let Some(voided) = &session.voided {
+        let (since, note) = (times.time(voided.at), quoted(voided.note.as_str()));
+        record.push(("Void", Markup(format!("since {since}, and counts for nothing: {note}"))));
+    }
+    record.push(("Outcome", Markup::text(&outcome_text(session.outcome.as_ref()))));
+    record
+}
+
+/// The deadline, and how long it is until then.
+fn deadline(deadline: Option<Timestamp>, times: TimeFormatter) -> Markup {
+    let Some(at) = deadline else { return Markup::text("none") };
+    match times.left(at) {
+        Some(left) => Markup(format!("{}, in {left}", times.time(at))),
+        None => times.time(at),
+    }
+}
+
+/// `13 of 22 expected members`, and the takes that count for nothing.
+fn filed_text(session: &Session, takes: &[PublicTake]) -> String {
+    let filed = rules::filed(session, takes.iter().map(PublicTake::member_id));
+    let text = match &session.roster {
+        Some(roster) => format!("{filed} of {} expected members", roster.expected().count()),
+        None => count(filed, "member", "members"),
+    };
+    match takes.len().saturating_sub(filed) {
+        0 => text,
+        more => {
+            let one = "take of another member counts for nothing";
+            let more = count(more, one, "takes of other members count for nothing");
+            format!("{text}; {more}")
+        }
+    }
 }
 
 /// The stages of a session, and whether its brief is published.
@@ -255,7 +301,7 @@ impl Acts<'_> {
                 ("Deadline", "A later one gives more time; an earlier one asks for your token.")
             }
             SessionStep::Deadline => ("Deadline", "A later one opens the window again."),
-            SessionStep::Quorum => ("Quorum", "With fewer members there is no consensus."),
+            SessionStep::Quorum => ("Quorum", SET_QUORUM.texts(self.context.routes).consequence),
             SessionStep::Question => ("Question", "It is changed until the first take is on file."),
             SessionStep::Withdraw => (
                 "Withdraw",
@@ -335,7 +381,7 @@ impl Acts<'_> {
             });
         Ok(Some(Panel {
             summary: "Roster",
-            lead: "A member that is excused is not expected, and its take does not count.",
+            lead: EXCUSE.texts(context.routes).consequence,
             fields: Vec::new(),
             table,
             buttons: Vec::new(),

@@ -33,7 +33,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let list = state.map_or(SessionList::All, SessionList::InState);
     let found = tenant.summaries(list, before, context.request.portion.of(PER_PAGE)).await?;
     let subjects = Subjects::find(tenant, found.sessions.iter().map(|it| &it.subject_id)).await?;
-    let mut page = Page::new("Sessions");
+    let mut page =
+        Page::new("Sessions").with_lead("By number, the highest first: the one convened last.");
     if context.may(&CONVENE) {
         page.text(Markup(
             "<a class=\"button\" href=\"/operate/convene\">Convene a session</a>".to_owned(),

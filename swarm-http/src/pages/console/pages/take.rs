@@ -38,7 +38,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     } else {
         let note = Field::note().required();
         let form = context.form(&WITHHOLD_TAKE, &[context.part(0)], vec![note]);
-        let lead = "Write-up and memo address are shown to nobody. Stance, confidence and weights stay, and count.";
+        let lead = WITHHOLD_TAKE.texts(context.routes).consequence;
         page.forms("Withhold", [form.map(|form| form.with_lead(lead))]);
     }
     Ok(page)
