@@ -195,9 +195,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let all_acts = acts(&entries, &people, times);
     let base = links::session(session.id);
-    let here = format!("{}, {}", subject.1, times.day_text(session.date));
+    let here = (subject.1.as_str(), times.day_text(session.date));
     let part = place.title(&format!("Session {}", session.id));
-    let title = format!("{part}: {here}");
+    let title = format!("{part}: {}, {}", here.0, here.1);
     let summary = session.summary();
     let stage = stage_text::stage_of(&summary, times);
     let hidden_by = match stage.takes_count() {
@@ -272,7 +272,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .map(|newest| take::command(&site, newest)),
         frame: Frame::new(site, title, place.address(&base))
             .below("/swarm/sessions", "Sessions")
-            .called(&here)
+            .called(here)
             .with_description(&super::feed::summary(&summary, times))
             .pictured(session.id)
             .embedded_at(embedded_at)
