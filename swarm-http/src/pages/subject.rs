@@ -64,6 +64,8 @@ struct SubjectPage {
     sessions: Vec<SessionRow>,
     /// Whether a session of the page has the stances of the service.
     has_service_stances: bool,
+    /// Whether a strip has a segment of other stances.
+    has_other: bool,
     /// The ranking on this subject, if a session has an outcome.
     ranking: Option<String>,
     later: bool,
@@ -148,6 +150,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let has_outcome = found.sessions.iter().any(|session| outcome::listed(session).is_some());
     let days = request.tenant_committee().days_about(&subject.id, COMMITTEE_DAYS).await?;
     let row = |session: &Arc<SessionSummary>| SessionRow::without_subject(session, times);
+    let sessions: Vec<_> = found.sessions.iter().map(row).collect();
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
         frame: frame
@@ -180,7 +183,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         holdings: snapshots
             .last()
             .map(|latest| holdings(latest, request.portion, &subject.id, times)),
-        sessions: found.sessions.iter().map(row).collect(),
+        has_other: sessions.iter().any(|row| row.has_other),
+        sessions,
         has_service_stances: found.sessions.iter().any(|it| it.declaration.stances.is_none()),
         later: before.is_some(),
         next: found.next_before.map(address),

@@ -281,6 +281,37 @@ fn session_leads_to_its_roster_and_its_history() {
     client.get("/swarm/sessions/9/history").expect(404);
 }
 
+#[test]
+fn lists_of_sessions_name_their_order_and_all_segments_of_their_strips() {
+    let (_server, client) = started();
+    let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(&client, name));
+    for (day, stance, has_other) in [(DAY, "neutral", false), ("2026-11-22", "moon", true)] {
+        let id = convene(&client, day, &json!({}));
+        file(&client, &ada, day, ("bullish", 0.5, "Up."));
+        file(&client, &grace, day, (stance, 0.5, "So."));
+        finish(&client, id);
+        for path in ["/swarm/sessions", "/swarm/subjects/aurora"] {
+            let page = html(&client, path);
+            assert!(page.contains("Newest convened first."), "{page}");
+            assert_eq!(page.contains("<span class=\"other\">other</span>"), has_other, "{page}");
+        }
+    }
+}
+
+#[test]
+fn session_that_is_closed_says_whom_it_waits_for() {
+    let (_server, client) = started();
+    let ada = Author::join(&client, "Ada");
+    convene(&client, DAY, &json!({}));
+    file(&client, &ada, DAY, ("bullish", 0.5, "Up."));
+    let stances = || section(&html(&client, "/swarm/sessions/1"), "<h2>Stances").to_owned();
+    assert!(stances().contains("the score is computed when the session is over"), "{}", stances());
+    client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
+    assert!(stances().contains("waits for the operator, or for the schedule"), "{}", stances());
+    client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
+    assert!(!stances().contains("waits for"), "{}", stances());
+}
+
 /// Also of a day that was convened after a later one.
 #[test]
 fn session_leads_to_those_before_and_after_it_by_day() {
