@@ -481,6 +481,9 @@ fn session_is_cited_embedded_and_found_by_oembed() {
     }
     let named = format!("/swarm/sessions/1, log entry {last} of <time");
     assert!(page.text.contains(&named), "{named} in {}", page.text);
+    let subject = html(&client, "/swarm/subjects/aurora");
+    let named = format!("/swarm/subjects/aurora, as of log entry {last} of <time");
+    assert!(subject.contains(&named), "{named} in {subject}");
     let take = html(&client, "/swarm/takes/1");
     let author = r"author = {{Ada\textbraceright{} \textbackslash{}input\textbraceleft{}x\textbraceright{}}}";
     assert!(take.contains(author), "{take}");
