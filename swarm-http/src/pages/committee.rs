@@ -136,7 +136,7 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     let title = part_title(&title, "from take", later.then_some(from));
     let frame = Frame::new(SiteContext::of(&request), title, canonical);
     let page = SessionPage {
-        frame: frame.below("/swarm/committee", "Committee").called(&times.day_text(day)).article(),
+        frame: frame.below("/swarm/committee", "Committee").called(&*times.day_text(day)).article(),
         subject,
         date: TimeFormatter::weekday(day),
         deadline: Markup(deadline),

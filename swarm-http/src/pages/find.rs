@@ -58,7 +58,7 @@ struct FindPage {
     lists: [String; 2],
 }
 
-/// A kind of results: its name, the number of them, its address, and whether it is the one chosen.
+/// A kind of results: its name, the number of them and of how many that is, its address, and whether it is the one chosen.
 struct Chip {
     name: &'static str,
     count: String,
@@ -69,6 +69,8 @@ struct Chip {
 /// The results of one kind.
 struct Group {
     name: &'static str,
+    /// How many there are of how many that were looked through, unless these are all: where the kind is the one chosen.
+    scope: Option<String>,
     hits: Vec<Hit>,
     /// Where more of them are, and what the link says.
     more: Option<(String, String)>,
@@ -160,7 +162,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     }
     let chip = |(kind, found): &(Kind, Found)| Chip {
         name: kind.name(),
-        count: found.count.to_string(),
+        count: found.counted(),
         href: address(Some(*kind)),
         is_chosen: chosen == Some(*kind),
     };
@@ -191,6 +193,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 }
 
 impl Found {
+    /// How many there are, and of how many if these are not all: `72 in the newest 250`.
+    fn counted(&self) -> String {
+        match &self.scope {
+            Some(scope) => format!("{} in {scope}", self.count),
+            None => self.count.to_string(),
+        }
+    }
+
     fn group(
         self,
         kind: Kind,
@@ -199,16 +209,18 @@ impl Found {
     ) -> Group {
         let list = kind.list(text);
         let is_cut = self.count > self.hits.len();
+        let scope = (is_alone && self.scope.is_some())
+            .then(|| format!("{} {}", self.counted(), kind.value()));
         let more = match self.scope {
-            scope if is_cut && !is_alone => {
-                let of = scope.map(|scope| format!(" of {scope} {}", kind.value()));
+            newest if is_cut && !is_alone => {
+                let of = newest.map(|newest| format!(" in {newest} {}", kind.value()));
                 let text = format!("All {}{}", self.count, of.unwrap_or_default());
                 Some((address(Some(kind)), text))
             }
-            Some(scope) => Some((list, format!("Of {scope} {}; search all", kind.value()))),
+            Some(newest) => Some((list, format!("Of {newest} {}; search all", kind.value()))),
             None => is_cut.then(|| (list, "All of them".to_owned())),
         };
-        Group { name: kind.name(), hits: self.hits, more }
+        Group { name: kind.name(), scope, hits: self.hits, more }
     }
 }
 
@@ -407,6 +419,25 @@ mod tests {
         assert_eq!(html, expected);
         assert_eq!(marked("İstanbul", &needle("stan")).0, "İ<mark>stan</mark>bul");
         assert_eq!(marked("a<b", &needle("<")).0, "a<mark>&lt;</mark>b");
+    }
+
+    #[test]
+    fn number_says_of_how_many_where_not_all_were_looked_through() {
+        let found = |scope: Option<&str>| Found {
+            hits: Vec::new(),
+            count: 72,
+            scope: scope.map(str::to_owned),
+        };
+        let newest = Some("the newest 250");
+        assert_eq!(
+            [None, newest].map(|scope| found(scope).counted()),
+            ["72", "72 in the newest 250"]
+        );
+        let scope = |scope, is_alone| {
+            found(scope).group(Kind::Takes, ("x", is_alone), &|_| String::new()).scope
+        };
+        assert_eq!(scope(newest, true).as_deref(), Some("72 in the newest 250 takes"));
+        assert_eq!([scope(newest, false), scope(None, true)], [None, None]);
     }
 
     #[test]

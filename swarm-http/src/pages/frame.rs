@@ -4,7 +4,7 @@ use askama::Template;
 use http::{HeaderName, HeaderValue, StatusCode};
 use swarm_core::Timestamp;
 
-use super::markup::{clipped, printable};
+use super::markup::{Markup, clipped, escape, printable};
 use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
 use crate::response::Answer;
@@ -23,7 +23,7 @@ const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; img-src 
 /// Longest document title, in letters; search engines cut longer ones.
 const MAX_TITLE: usize = 68;
 
-/// Longest breadcrumb, in letters.
+/// Longest name in a breadcrumb, in letters.
 const MAX_CRUMB: usize = 40;
 
 /// The tenant, as its pages show it.
@@ -64,6 +64,41 @@ impl SiteContext {
     }
 }
 
+/// The name of a page in breadcrumbs.
+pub(crate) struct Crumb {
+    /// Letters of any direction, so that it is isolated from what stands beside it.
+    name: String,
+    /// The day of it, if it has one: `20 Nov`.
+    day: Option<String>,
+}
+
+impl Crumb {
+    pub(crate) fn html(&self) -> Markup {
+        let day = self.day.as_ref().map(|day| format!(", {}", escape(day)));
+        Markup(format!("<bdi>{}</bdi>{}", escape(&self.name), day.unwrap_or_default()))
+    }
+
+    pub(crate) fn text(&self) -> String {
+        match &self.day {
+            Some(day) => format!("{}, {day}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+impl From<&str> for Crumb {
+    fn from(name: &str) -> Self {
+        Self { name: clipped(name, MAX_CRUMB), day: None }
+    }
+}
+
+/// The name, and the day.
+impl From<(&str, String)> for Crumb {
+    fn from((name, day): (&str, String)) -> Self {
+        Self { day: Some(day), ..Self::from(name) }
+    }
+}
+
 /// Everything around the content of a page.
 pub(crate) struct Frame {
     pub(crate) site: SiteContext,
@@ -72,9 +107,9 @@ pub(crate) struct Frame {
     /// The canonical path and query; `None` on error pages.
     pub(crate) path: Option<String>,
     /// Breadcrumbs between the home page and this page: paths and names.
-    pub(crate) crumbs: Vec<(String, String)>,
+    pub(crate) crumbs: Vec<(String, Crumb)>,
     /// The last breadcrumb: the page itself.
-    pub(crate) here: String,
+    pub(crate) here: Crumb,
     /// The Open Graph type, for link previews.
     pub(crate) kind: &'static str,
     /// The kind of thing shown, for the document title: things of different kinds may share a name.
@@ -97,21 +132,21 @@ impl Frame {
         path: impl Into<String>,
     ) -> Self {
         let title = title.into();
-        let here = clipped(&title, MAX_CRUMB);
+        let here = Crumb::from(title.as_str());
         let (path, crumbs, kind) = (Some(path.into()), Vec::new(), "website");
         let (shows, description, picture, feed, oembed) = (None, None, None, None, None);
         Self { site, here, title, path, crumbs, kind, shows, description, picture, feed, oembed }
     }
 
     /// Adds a breadcrumb above this page.
-    pub(crate) fn below(mut self, path: impl Into<String>, name: impl AsRef<str>) -> Self {
-        self.crumbs.push((path.into(), clipped(name.as_ref(), MAX_CRUMB)));
+    pub(crate) fn below(mut self, path: impl Into<String>, name: impl Into<Crumb>) -> Self {
+        self.crumbs.push((path.into(), name.into()));
         self
     }
 
     /// Sets the last breadcrumb, which is the title by default.
-    pub(crate) fn called(self, here: &str) -> Self {
-        Self { here: clipped(here, MAX_CRUMB), ..self }
+    pub(crate) fn called(self, here: impl Into<Crumb>) -> Self {
+        Self { here: here.into(), ..self }
     }
 
     /// Sets the kind of thing shown.
@@ -220,4 +255,18 @@ fn html_under(policy: &'static str, status: StatusCode, page: &impl Template) ->
         answer.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_in_breadcrumbs_is_isolated_from_its_day() {
+        let crumb = Crumb::from(("\u{5d0}\u{5d1}<", "20 Nov".to_owned()));
+        assert_eq!(crumb.html().0, "<bdi>\u{5d0}\u{5d1}&lt;</bdi>, 20 Nov");
+        assert_eq!(crumb.text(), "\u{5d0}\u{5d1}<, 20 Nov");
+        let long = Crumb::from((&*"a".repeat(200), "20 Nov".to_owned()));
+        assert!(long.text().ends_with("…, 20 Nov"), "{}", long.text());
+    }
 }

@@ -97,6 +97,8 @@ pub(super) struct SessionRow {
     pub(super) id: String,
     /// Members per stance, as a strip and in figures.
     pub(super) strip: Option<(Markup, String)>,
+    /// Whether the strip has a segment of other stances.
+    pub(super) has_other: bool,
     pub(super) result: Option<ResultView>,
     /// The outcome, if it has one that counts: `+1.68`.
     pub(super) outcome: Option<String>,
@@ -124,6 +126,7 @@ impl SessionRow {
             href: links::session(session.id),
             subject: None,
             id: session.id.to_string(),
+            has_other: counts.as_ref().is_some_and(|counts| counts.other() > 0),
             strip: counts.map(|counts| (strip(&counts), counts.figures())),
             result: figures.and_then(ResultView::of),
             outcome: outcome::listed(session),

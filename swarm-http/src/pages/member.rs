@@ -29,7 +29,7 @@ use crate::response::Reply;
 /// Sessions per page.
 const PER_PAGE: usize = 30;
 
-/// Number of sessions whose rosters are checked for whether the member filed when it was expected.
+/// Number of sessions whose rosters are checked for whether a member that the list does not compare filed when it was expected.
 const EXPECTED_AMONG: usize = 20;
 
 /// Maximum number of open sessions that are looked at for what the member owes.
@@ -120,11 +120,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let before = number_param(&request, "before")?.map(SessionId);
     let found = tenant.member_takes(&member.id, before, request.portion.of(PER_PAGE)).await?;
-    let expected =
-        tenant.filed_of_expected(&member.id, &found.takes, before, EXPECTED_AMONG).await?;
     let every_session = ScoreFilter::default();
     let record = request.served.scores().await.record(tenant, &member.id, &every_session).await?;
     let comparison = request.served.overview().await.comparison(tenant).await?;
+    let listed = comparison.get(&member.id);
+    let expected = match listed {
+        Some(listed) => ("filed when expected", (listed.filed, listed.expected)),
+        None => {
+            let takes = &found.takes;
+            let filed = tenant.filed_of_expected(&member.id, takes, before, EXPECTED_AMONG).await?;
+            ("filed when expected, last 20 sessions", filed)
+        }
+    };
     let owes = match member.state.is_active() && before.is_none() {
         true => Some(owes(&request, &member).await?),
         false => None,
@@ -158,8 +165,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         joined: member.joined_at.map(|joined| times.day(joined.day())),
         lens: (!member.lens.as_str().trim().is_empty())
             .then(|| markdown(member.lens.as_str(), HeadingLevel::H1)),
-        figures: figures(&takes, comparison.get(&member.id), expected),
-        compared_over: comparison.get(&member.id).map(|_| comparison.results),
+        figures: figures(&takes, listed, expected),
+        compared_over: listed.map(|_| comparison.results),
         record: RecordView::of(&record),
         charts: charts(&takes, request.portion.of(MAX_CHARTS), &subjects, times),
         takes: takes.iter().map(|take| line(take, &subjects, times)).collect(),
@@ -279,7 +286,7 @@ fn time_before_deadline(takes: &[OpenTake]) -> Option<i64> {
 fn figures(
     takes: &[OpenTake],
     listed: Option<&ComparedMember>,
-    (filed, expected): (usize, usize),
+    (filed_when, (filed, expected)): (&'static str, (usize, usize)),
 ) -> Vec<(&'static str, String)> {
     let MemberFigures { distance, decided, against } = match listed {
         Some(&ComparedMember { distance, decided, against, .. }) => {
@@ -289,7 +296,7 @@ fn figures(
     };
     let of = |part: usize, of: usize| (of > 0).then(|| format!("{part} of {of}"));
     let rows = [
-        ("filed when expected, last 20 sessions", of(filed, expected)),
+        (filed_when, of(filed, expected)),
         ("mean distance from the others, 0–4", distance.map(|far| format!("{far:.2}"))),
         ("against the consensus", of(against, decided)),
         (

@@ -150,11 +150,11 @@ impl<'a> Records<'a> {
         self.0.get(member)?.place
     }
 
-    /// `3. +0.012`, `too few`
+    /// `#3 · +0.012`, `too few`, `none`
     fn text(&self, member: &MemberId) -> String {
-        let Some(ranked) = self.0.get(member) else { return "–".to_owned() };
+        let Some(ranked) = self.0.get(member) else { return "none".to_owned() };
         match ranked.place.zip(ranked.figures.skill) {
-            Some((place, skill)) => format!("{place}. {}", signed_figure(skill)),
+            Some((place, skill)) => format!("#{place} · {}", signed_figure(skill)),
             None => "too few".to_owned(),
         }
     }

@@ -51,6 +51,11 @@ const RADIUS: f32 = 10.0;
 /// The bar of the stances at the foot: its top and its height.
 const BAR: (f32, f32) = (548.0, 22.0);
 
+/// The outline of a hollow part of the bar, the size of the names below it, and the least distance of two of them.
+const EDGE: f32 = 3.0;
+const SIDE: f32 = 24.0;
+const APART: f32 = 24.0;
+
 /// What the picture shows.
 struct Card {
     desk: String,
@@ -270,39 +275,68 @@ impl Card {
         }
     }
 
-    /// How many members are on each side of the middle of the scale, whatever the colours of their stances.
-    fn sides(&self) -> [String; 3] {
+    /// How many members are on each side of the middle of the scale, whatever the colours of their stances, and have other
+    /// stances: in the order of the bar, without those that nobody is on.
+    fn sides(&self) -> Vec<(usize, &'static str)> {
         let [against, neutral, for_it] = self.counts.by_side();
-        [format!("{against} against"), format!("{neutral} neutral"), format!("{for_it} for")]
+        let other = self.counts.other();
+        let sides = [(against, "against"), (neutral, "neutral"), (for_it, "for"), (other, "other")];
+        sides.into_iter().filter(|(count, _)| *count > 0).collect()
     }
 
-    /// How many members have each stance, as one bar, with the sides below. Nothing where no stance is known.
+    /// The names of the sides, and where each begins: in the middle below its part of the bar, and apart from the next one.
+    fn labels(&self) -> Vec<(String, f32)> {
+        let sides = self.sides();
+        let total = number(sides.iter().map(|(count, _)| count).sum()).max(1.0);
+        let (mut labels, mut before, mut free) = (Vec::new(), 0.0, MARGIN);
+        for (count, side) in sides {
+            let (text, part) = (format!("{count} {side}"), number(count) / total);
+            let middle = MARGIN + (WIDTH - 2.0 * MARGIN) * (before + part / 2.0);
+            let wide = width(&text, SIDE);
+            let x = (middle - wide / 2.0).max(free);
+            (before, free) = (before + part, x + wide + APART);
+            labels.push((text, x));
+        }
+        let mut end = WIDTH - MARGIN;
+        for (text, x) in labels.iter_mut().rev() {
+            *x = x.min(end - width(text, SIDE));
+            end = *x - APART;
+        }
+        labels
+    }
+
+    /// How many members have each stance, as one bar, with the sides below. Nothing where nobody has filed.
     fn draw_bar(&self, pixels: &mut Pixmap) {
-        let number = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
         let total = number(self.counts.by_tone().map(|(_, count)| count).sum());
         if total == 0.0 {
             return;
         }
         let (whole, mut x) = (WIDTH - 2.0 * MARGIN, MARGIN);
-        rectangle(pixels, (x, BAR.0, whole, BAR.1), LINE);
-        let known = self.counts.by_tone().filter(|(tone, count)| *count > 0 && *tone != "other");
-        for (tone, count) in known {
+        for (tone, count) in self.counts.by_tone().filter(|(_, count)| *count > 0) {
             let wide = whole * number(count) / total;
             rectangle(pixels, (x, BAR.0, wide, BAR.1), color_of(tone));
+            if tone == "neutral" && wide > 2.0 * EDGE {
+                // Hollow, as on the pages.
+                let inner = (x + EDGE, BAR.0 + EDGE, wide - 2.0 * EDGE, BAR.1 - 2.0 * EDGE);
+                rectangle(pixels, inner, PAPER);
+            }
             x += wide;
         }
-        let (y, size) = (BAR.0 + BAR.1 + 34.0, 24.0);
-        for (text, part) in self.sides().iter().zip([0.0, 0.5, 1.0]) {
-            let x = MARGIN + (WIDTH - 2.0 * MARGIN - width(text, size)) * part;
-            write(pixels, text, size, (x, y), QUIET);
+        for (text, x) in self.labels() {
+            write(pixels, &text, SIDE, (x, BAR.0 + BAR.1 + 34.0), QUIET);
         }
     }
+}
+
+/// A count, of which a picture has no more.
+fn number(count: usize) -> f32 {
+    f32::from(u16::try_from(count).unwrap_or(u16::MAX))
 }
 
 /// The colour of a class of stances.
 fn color_of(tone: &str) -> Rgb {
     let place = STANCES.iter().position(|stance| *stance == tone);
-    place.and_then(|place| COLORS.get(place)).copied().unwrap_or(INK)
+    place.and_then(|place| COLORS.get(place)).copied().unwrap_or(AXIS_LINE)
 }
 
 fn column(rank: f32) -> f32 {
@@ -388,7 +422,8 @@ mod tests {
 
     #[test]
     fn sides_are_counted_by_rank() {
-        assert_eq!(card("Aurora", 2).sides(), ["4 against", "2 neutral", "4 for"]);
+        let sides = [(4, "against"), (2, "neutral"), (4, "for"), (3, "other")];
+        assert_eq!(card("Aurora", 2).sides(), sides);
         let ranked =
             |(name, rank): (&str, f64)| RankedStance { name: Stance::parse(name).unwrap(), rank };
         // The second is nearest to the middle, and has the colour of it.
@@ -397,7 +432,29 @@ mod tests {
         let filed = ["no", "hardly", "yes"].map(|name| Stance::parse(name).unwrap());
         let counts = Counts::of_each(&scale, &filed);
         let declared = Card { counts, ..card("Aurora", 2) };
-        assert_eq!(declared.sides(), ["2 against", "0 neutral", "1 for"]);
+        assert_eq!(declared.sides(), [(2, "against"), (1, "for")]);
+    }
+
+    #[test]
+    fn sides_are_named_below_their_parts_of_the_bar() {
+        let with = |counts: [usize; 5], other| Card {
+            counts: Counts::of(&Stances::of_service(counts, other)),
+            ..card("Aurora", 2)
+        };
+        let alone = with([0, 0, 3, 0, 0], 0).labels();
+        let [(text, x)] = &*alone else { panic!("{alone:?}") };
+        assert_eq!(text, "3 neutral");
+        assert!((x + width(text, SIDE) / 2.0 - WIDTH / 2.0).abs() < 1.0, "{x}");
+        for (counts, other) in [([97, 0, 1, 1, 0], 1), ([1, 0, 1, 97, 0], 1), ([1, 0, 1, 0, 1], 97)]
+        {
+            let labels = with(counts, other).labels();
+            let mut free = MARGIN - 0.5;
+            for (text, x) in &labels {
+                assert!(*x >= free, "{labels:?}");
+                free = x + width(text, SIDE) + APART - 0.5;
+            }
+            assert!(free - APART <= WIDTH - MARGIN + 0.5 && labels.len() == 4, "{labels:?}");
+        }
     }
 
     #[test]

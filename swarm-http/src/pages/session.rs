@@ -21,7 +21,7 @@ use super::lists::{MAX_EXCERPT, Named, StanceRow, TakeView};
 use super::markup::{Markup, clipped};
 use super::outcome::{OutcomeView, QuestionView};
 use super::people::People;
-use super::session_history::{Act, acts, excused_members, history_path, session_entries};
+use super::session_history::{History, acts, excused_members, session_entries};
 use super::session_roster::roster_path;
 use super::take_list::{ListedTake, Place};
 use super::time_text::TimeFormatter;
@@ -31,9 +31,8 @@ use crate::request::portion::Portion;
 use crate::response::{Answer, Reply};
 use crate::tenants::OwnFigure;
 
-/// Maximum number of members named in a line, of acts, and of members listed with their scores.
+/// Maximum number of members named in a line, and of members listed with their scores.
 const NAMED: usize = 24;
-const ACTS: usize = 6;
 const SCORED: usize = 20;
 
 /// Length of all excerpts of takes on a page together, and of one at least, in characters.
@@ -63,6 +62,7 @@ struct SessionPage {
     no_result: Option<(Markup, String)>,
     /// Whether it is announced or open.
     is_open: bool,
+    is_void: bool,
     /// When the takes of a blind session were opened.
     opened: Option<Markup>,
     /// Whether a take filed now would count.
@@ -97,10 +97,7 @@ struct SessionPage {
     later: bool,
     next: Option<String>,
     roster: Option<Expected>,
-    /// The last acts, and how many there were before them.
-    acts: Vec<Act>,
-    earlier_acts: usize,
-    history_path: String,
+    history: History,
     roster_path: String,
     brief: Option<BriefView>,
     /// The sessions of the subject before and after this one.
@@ -194,11 +191,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .counted_in(take, &session)
             .with_remark(words.and_then(|take| alike.text(take.draft().body.as_str())))
     };
-    let all_acts = acts(&entries, &people, times);
     let base = links::session(session.id);
-    let here = format!("{}, {}", subject.1, times.day_text(session.date));
+    let here = (subject.1.as_str(), times.day_text(session.date));
     let part = place.title(&format!("Session {}", session.id));
-    let title = format!("{part}: {here}");
+    let title = format!("{part}: {}, {}", here.0, here.1);
     let summary = session.summary();
     let stage = stage_text::stage_of(&summary, times);
     let hidden_by = match stage.takes_count() {
@@ -215,6 +211,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         id: session.id.to_string(),
         stage: stage_text::flagged(&summary, times),
         is_open: matches!(stage, Stage::Scheduled | Stage::Open),
+        is_void: session.voided.is_some(),
         opened: session.opened_at.map(|opened| times.time(opened)),
         no_result: no_result(&session, times),
         open: stage.takes_count() && hidden_by.is_none(),
@@ -253,9 +250,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         later: !place.is_first(),
         next: next.map(|next| next.address(&base)),
         roster: expected,
-        earlier_acts: all_acts.len().saturating_sub(portion.of(ACTS)),
-        acts: all_acts.into_iter().rev().take(portion.of(ACTS)).rev().collect(),
-        history_path: history_path(session.id),
+        history: History::new(session.id, acts(&entries, &people, times), portion),
         roster_path: roster_path(session.id),
         brief: brief.map(|brief| brief_view(&brief, portion.of(PROMPT), times)),
         citation: Citation::of_session(
@@ -273,7 +268,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .map(|newest| take::command(&site, newest)),
         frame: Frame::new(site, title, place.canonical(&base))
             .below("/swarm/sessions", "Sessions")
-            .called(&here)
+            .called(here)
             .with_description(&super::feed::summary(&summary, times))
             .pictured(session.id)
             .embedded_at(embedded_at)
@@ -289,9 +284,7 @@ struct WithdrawnPage {
     frame: Frame,
     subject: (String, String),
     date: Markup,
-    acts: Vec<Act>,
-    earlier_acts: usize,
-    history_path: String,
+    history: History,
 }
 
 /// The page of a session that was withdrawn, which the log alone remembers; `None` if there was none with this id.
@@ -307,16 +300,13 @@ async fn withdrawn(
         return Ok(None);
     };
     let people = People::find(tenant, &excused_members(&entries)).await?;
-    let (all_acts, most) = (acts(&entries, &people, times), request.portion.of(ACTS));
     let title = format!("Session {id} was withdrawn");
     let frame = Frame::new(SiteContext::of(request), title, links::session(id));
     let page = WithdrawnPage {
         frame: frame.below("/swarm/sessions", "Sessions"),
         subject: lists::subject(tenant, &last.session.subject_id).await?,
         date: times.day(last.session.date),
-        earlier_acts: all_acts.len().saturating_sub(most),
-        acts: all_acts.into_iter().rev().take(most).rev().collect(),
-        history_path: history_path(id),
+        history: History::new(id, acts(&entries, &people, times), request.portion),
     };
     Ok(Some(html(StatusCode::NOT_FOUND, &page).of_problem(Problem::NotFound)))
 }

@@ -14,6 +14,7 @@ use super::people::People;
 use super::session_link::SessionLink;
 use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
+use crate::request::portion::Portion;
 use crate::response::Reply;
 
 /// Acts per page.
@@ -23,6 +24,35 @@ const PER_PAGE: usize = 50;
 pub(super) struct Act {
     pub(super) when: Markup,
     pub(super) what: String,
+}
+
+/// Number of acts on the page of a session.
+const ACTS: usize = 8;
+
+/// The acts on the page of a session, newest first: all of them, or the last ones and the first, which convened it.
+pub(super) struct History {
+    pub(super) last: Vec<Act>,
+    /// The number of acts between them.
+    pub(super) more: usize,
+    pub(super) first: Option<Act>,
+    /// The path of all of them.
+    pub(super) path: String,
+}
+
+impl History {
+    /// The history of a session with these acts, the oldest first, which has a row at least.
+    pub(super) fn new(session: SessionId, acts: Vec<Act>, portion: Portion) -> Self {
+        let (count, most) = (acts.len(), portion.of(ACTS));
+        let mut acts = acts.into_iter();
+        let first = acts.next();
+        let shown = most.saturating_sub(1).min(acts.len());
+        Self {
+            last: acts.rev().take(shown).collect(),
+            more: count.saturating_sub(shown + 1),
+            first,
+            path: history_path(session),
+        }
+    }
 }
 
 #[derive(Template)]

@@ -16,8 +16,8 @@ pub(super) struct SessionLink {
     pub(super) day: Markup,
     /// The stage and the flags: `published, void`.
     pub(super) stage: String,
-    /// `Aurora, 20 Nov`
-    name: String,
+    /// The day in words: `20 Nov`.
+    day_text: String,
 }
 
 impl SessionLink {
@@ -36,7 +36,7 @@ impl SessionLink {
         Ok(Self {
             id: id.to_string(),
             href: links::session(id),
-            name: format!("{subject}, {}", times.day_text(date)),
+            day_text: times.day_text(date),
             day: times.day(date),
             stage,
             subject,
@@ -45,10 +45,11 @@ impl SessionLink {
 
     /// The frame of a page below that of the session. Its title says which session it is of.
     pub(super) fn frame(&self, site: SiteContext, title: &str, path: String) -> Frame {
-        let whole = format!("{title} of session {}: {}", self.id, self.name);
+        let Self { subject, day_text, .. } = self;
+        let whole = format!("{title} of session {}: {subject}, {day_text}", self.id);
         Frame::new(site, whole, path)
             .below("/swarm/sessions", "Sessions")
-            .below(self.href.as_str(), &self.name)
+            .below(self.href.as_str(), (subject.as_str(), day_text.clone()))
             .called(title)
     }
 }

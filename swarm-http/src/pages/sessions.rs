@@ -1,4 +1,4 @@
-//! `/swarm/sessions`: all sessions, newest first, filtered by subject and stage.
+//! `/swarm/sessions`: all sessions, those convened last first, filtered by subject and stage.
 
 use askama::Template;
 use http::StatusCode;
@@ -103,6 +103,8 @@ struct SessionsPage {
     /// The words of the stages, and whether the list is filtered by each.
     stages: Vec<(&'static str, bool)>,
     rows: Vec<SessionRow>,
+    /// Whether a strip has a segment of other stances.
+    has_other: bool,
     /// Whether there is a page with newer sessions.
     later: bool,
     next: Option<String>,
@@ -157,7 +159,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let found = found(tenant, (subject.as_ref(), wanted, times.now), rows, before).await?;
     let ids = found.sessions.iter().map(|session| &session.subject_id).chain(&subject);
     let subjects = Subjects::find(tenant, ids).await?;
-    let rows = found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();
+    let rows: Vec<_> =
+        found.sessions.iter().map(|one| SessionRow::new(one, &subjects, times)).collect();
     let is_chosen = |stage: Stage| wanted.is_some_and(|wanted| wanted.is_stage(stage));
     let mut stages = STAGES.map(|stage| (stage.word(), is_chosen(stage))).to_vec();
     if let Some(Wanted::State(state)) = wanted {
@@ -172,6 +175,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             path,
         ),
         stages,
+        has_other: rows.iter().any(|row| row.has_other),
         rows,
         later: before.is_some(),
         next: found.next_before.map(|before| find.address(Some(before.0))),

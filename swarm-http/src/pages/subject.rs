@@ -16,7 +16,7 @@ use super::markup::{Markup, clipped};
 use super::result::ResultView;
 use super::subject_record::record;
 use super::time_text::{TimeFormatter, day_number};
-use super::{links, outcome, stage_text};
+use super::{links, outcome, since, stage_text};
 use crate::request::RequestContext;
 use crate::request::portion::Portion;
 use crate::response::Reply;
@@ -64,6 +64,8 @@ struct SubjectPage {
     sessions: Vec<SessionRow>,
     /// Whether a session of the page has the stances of the service.
     has_service_stances: bool,
+    /// Whether a strip has a segment of other stances.
+    has_other: bool,
     /// The ranking on this subject, if a session has an outcome.
     ranking: Option<String>,
     later: bool,
@@ -78,6 +80,8 @@ struct SubjectPage {
     record: Vec<(&'static str, Markup)>,
     /// The path of the record as JSON.
     api_record: String,
+    /// The newest entry of the log when the page was read, and its time: for print.
+    as_of: Option<(String, Markup)>,
 }
 
 /// The latest result.
@@ -150,6 +154,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let has_outcome = found.sessions.iter().any(|session| outcome::listed(session).is_some());
     let days = request.tenant_committee().days_about(&subject.id, COMMITTEE_DAYS).await?;
     let row = |session: &Arc<SessionSummary>| SessionRow::without_subject(session, times);
+    let sessions: Vec<_> = found.sessions.iter().map(row).collect();
+    let newest = tenant.log_size().await?;
+    let appended = since::appended_at(tenant, newest).await?;
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
         frame: frame
@@ -183,12 +190,14 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         holdings: snapshots
             .last()
             .map(|latest| holdings(latest, request.portion, &subject.id, times)),
-        sessions: found.sessions.iter().map(row).collect(),
+        has_other: sessions.iter().any(|row| row.has_other),
+        sessions,
         has_service_stances: found.sessions.iter().any(|it| it.declaration.stances.is_none()),
         later: before.is_some(),
         next: found.next_before.map(address),
         record: record(tenant, &subject, request.portion, times).await?,
         api_record: format!("/api{base}"),
+        as_of: appended.map(|at| (newest.to_string(), times.time(at))),
         path: base.clone(),
     };
     Ok(html(StatusCode::OK, &page))

@@ -132,7 +132,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let (previous, next) = (previous.map(beside), next.map(beside));
     let rows = revisions.iter().map(|other| revision((scale, other), id, times)).collect();
     let site = SiteContext::of(&request);
-    let day = format!("{}, {}", subject.1, times.day_text(shown.date()));
+    let of = (subject.1.clone(), times.day_text(shown.date()));
     let take = match shown {
         PublicTake::Open(take) => take,
         PublicTake::Sealed(stored) => {
@@ -148,8 +148,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
                     sealed: take.sealed.to_string(),
                     frame: Frame::new(site, title, links::take(take.id))
                         .below("/swarm/sessions", "Sessions")
-                        .below(links::session(take.session_id), day)
-                        .called(&format!("Take {}", take.id))
+                        .below(links::session(take.session_id), (&*of.0, of.1))
+                        .called(&*format!("Take {}", take.id))
                         .with_description(lists::SEALED)
                         .article(),
                     newer,
@@ -209,8 +209,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         canonical: (signed.len() <= MAX_CANONICAL).then(|| exact(&signed)),
         frame: Frame::new(site, title, links::take(take.id))
             .below("/swarm/sessions", "Sessions")
-            .below(links::session(take.session_id), day)
-            .called(&format!("Take {}", take.id))
+            .below(links::session(take.session_id), (&*of.0, of.1))
+            .called(&*format!("Take {}", take.id))
             .with_description(&description)
             .pictured(take.session_id)
             .article(),

@@ -132,7 +132,7 @@ fn written(text: &str, with_year: bool) -> String {
     }
 }
 
-/// The two largest units of a duration in milliseconds, down to the minute. No line ends between a number and its unit.
+/// The two largest units of a duration in milliseconds, down to the minute. No line ends within it.
 pub(crate) fn span(millis: i64) -> String {
     let minutes = millis / 60_000;
     let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
@@ -142,9 +142,9 @@ pub(crate) fn span(millis: i64) -> String {
         (0, 0, 0) => "less than a minute".to_owned(),
         (0, 0, _) => of(minutes, "min"),
         (0, _, 0) => of(hours, "h"),
-        (0, ..) => format!("{} {}", of(hours, "h"), of(minutes, "min")),
+        (0, ..) => format!("{}\u{a0}{}", of(hours, "h"), of(minutes, "min")),
         (_, 0, _) => days_text,
-        _ => format!("{days_text} {}", of(hours, "h")),
+        _ => format!("{days_text}\u{a0}{}", of(hours, "h")),
     }
 }
 
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn durations_are_written_to_the_minute() {
         let left = |text| time_formatter().left(moment(text));
-        assert_eq!(left("2026-11-21T16:04:30Z").as_deref(), Some("3\u{a0}h 12\u{a0}min"));
+        assert_eq!(left("2026-11-21T16:04:30Z").as_deref(), Some("3\u{a0}h\u{a0}12\u{a0}min"));
         assert_eq!(left("2026-11-21T12:52:59Z").as_deref(), Some("less than a minute"));
-        assert_eq!(left("2026-11-23T14:00:00Z").as_deref(), Some("2\u{a0}days 1\u{a0}h"));
+        assert_eq!(left("2026-11-23T14:00:00Z").as_deref(), Some("2\u{a0}days\u{a0}1\u{a0}h"));
         assert_eq!(left("2026-11-21T12:51:59Z"), None);
         assert_eq!(time_formatter().ago(moment("2026-11-20T12:51:00Z")), "1\u{a0}day ago");
         assert_eq!(time_formatter().ago(moment("2027-01-01T00:00:00Z")), "less than a minute ago");

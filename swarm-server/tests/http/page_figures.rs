@@ -173,10 +173,11 @@ fn members_have_their_figures(client: &Client, ranking: &Value) {
         assert_eq!(rows.collect::<Vec<_>>(), bins.collect::<Vec<_>>(), "{id}");
         let name = words(member["name"].as_str().unwrap());
         let row = list.iter().find(|row| row[0].starts_with(&name)).unwrap();
-        let place = format!("{}. {}", member["place"], skill(&member["skill"]));
+        let place = format!("#{} · {}", member["place"], skill(&member["skill"]));
         assert!(row.contains(&place), "{place} in {row:?}");
         // The page compares it over the same results as the list.
         let shown = facts(&page, "<h2>Agreement, not accuracy</h2>");
+        assert!(row[0].ends_with(&shown["filed when expected"]), "{shown:?}: {row:?}");
         assert_eq!(shown["mean distance from the others, 0–4"], row[1], "{id}");
         assert_eq!(shown["against the consensus"], row[2], "{id}");
     }

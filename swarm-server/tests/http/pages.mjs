@@ -62,7 +62,7 @@ async function lookAtTexts(page, path, at) {
   if (mixed) complain(path, `${mixed} parts of a write-up in the direction of others at ${at}`);
 }
 
-/** One page in forced colours: the legend keeps its colours, there and in print. */
+/** One page in forced colours: legend and scale keep their colours, there and in print, and a band hides no dots. */
 async function lookForced(page, path) {
   await page.emulateMedia({ forcedColors: 'active' });
   await page.goto(origin + path);
@@ -71,6 +71,22 @@ async function lookForced(page, path) {
     return forcedColorAdjust !== 'none' || printColorAdjust !== 'exact';
   }).length);
   if (lost) complain(path, 'a legend without colours');
+  const plain = await page.evaluate(() => [...document.querySelectorAll('.scale li')]
+    .filter((step) => getComputedStyle(step).forcedColorAdjust !== 'none').length);
+  if (plain) complain(path, 'a scale without colours');
+  const filled = await page.evaluate(() => [...document.querySelectorAll('.chart .dissent')]
+    .filter((band) => getComputedStyle(band).fill !== 'none').length);
+  if (filled) complain(path, 'a band that hides what is behind it');
+}
+
+/** One page in print: nothing that searches or sorts, and no summary of what is not printed. */
+async function lookPrinted(page, path) {
+  await page.emulateMedia({ media: 'print' });
+  await page.goto(origin + path);
+  const dead = await page.evaluate(() => [...document.querySelectorAll('.find, .sorts, details:not([open]) > summary')]
+    .filter((part) => part.getClientRects().length && getComputedStyle(part).listStyleType !== 'none')
+    .map((part) => part.outerHTML));
+  if (dead.length) complain(path, `printed: ${dead[0]}`);
 }
 
 /** One page with text of twice the size: it is not wider than its window. */
@@ -105,5 +121,7 @@ for (const colorScheme of ['light', 'dark']) {
   for (const width of EVERYTHING ? [390, 1200] : [390]) await inWindow(width, colorScheme, true, examine);
 }
 await inWindow(390, 'light', true, lookLarge);
-await inWindow(390, 'light', true, lookForced);
+// The legend is shown where the strips are.
+await inWindow(1200, 'light', true, lookForced);
+await inWindow(1200, 'light', true, lookPrinted);
 await report(reached);

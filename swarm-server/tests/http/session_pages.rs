@@ -293,8 +293,11 @@ fn session_leads_to_its_roster_and_its_history() {
     }
     let page = html(&client, "/swarm/sessions/1");
     let history = section(&page, "<h2>History");
-    assert!(history.contains("href=\"/swarm/sessions/1/history\">All 10 acts"), "{history}");
-    assert_eq!(history.matches("<li>").count(), 6, "{history}");
+    assert!(history.contains("href=\"/swarm/sessions/1/history\">2 more acts"), "{history}");
+    assert_eq!(history.matches("<li><span class=\"when\">").count(), 8, "{history}");
+    // The newest first, as on the page of all of them; the one that convened it is never left out.
+    let order = ["quorum set to 9", "quorum set to 3", "2 more acts", "convened"];
+    assert!(places(history, order).is_sorted(), "{history}");
     assert!(section(&page, "<h2>Roster").contains("href=\"/swarm/sessions/1/roster\""));
     let history = html(&client, "/swarm/sessions/1/history");
     assert_eq!(history.matches("<li><span class=\"when\">").count(), 10, "{history}");
@@ -312,6 +315,37 @@ fn session_leads_to_its_roster_and_its_history() {
     }
     client.get("/swarm/sessions/9/roster").expect(404);
     client.get("/swarm/sessions/9/history").expect(404);
+}
+
+#[test]
+fn lists_of_sessions_name_their_order_and_all_segments_of_their_strips() {
+    let (_server, client) = started();
+    let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(&client, name));
+    for (day, stance, has_other) in [(DAY, "neutral", false), ("2026-11-22", "moon", true)] {
+        let id = convene(&client, day, &json!({}));
+        file(&client, &ada, day, ("bullish", 0.5, "Up."));
+        file(&client, &grace, day, (stance, 0.5, "So."));
+        finish(&client, id);
+        for path in ["/swarm/sessions", "/swarm/subjects/aurora"] {
+            let page = html(&client, path);
+            assert!(page.contains("Newest convened first."), "{page}");
+            assert_eq!(page.contains("<span class=\"other\">other</span>"), has_other, "{page}");
+        }
+    }
+}
+
+#[test]
+fn session_that_is_closed_says_whom_it_waits_for() {
+    let (_server, client) = started();
+    let ada = Author::join(&client, "Ada");
+    convene(&client, DAY, &json!({}));
+    file(&client, &ada, DAY, ("bullish", 0.5, "Up."));
+    let stances = || section(&html(&client, "/swarm/sessions/1"), "<h2>Stances").to_owned();
+    assert!(stances().contains("the score is computed when the session is over"), "{}", stances());
+    client.operate("/sessions/1/state", &json!({ "state": "window_closed" })).expect(200);
+    assert!(stances().contains("waits for the operator, or for the schedule"), "{}", stances());
+    client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
+    assert!(!stances().contains("waits for"), "{}", stances());
 }
 
 /// Also of a day that was convened after a later one.
@@ -483,6 +517,9 @@ fn session_is_cited_embedded_and_found_by_oembed() {
     }
     let named = format!("/swarm/sessions/1, log entry {last} of <time");
     assert!(page.text.contains(&named), "{named} in {}", page.text);
+    let subject = html(&client, "/swarm/subjects/aurora");
+    let named = format!("/swarm/subjects/aurora, as of log entry {last} of <time");
+    assert!(subject.contains(&named), "{named} in {subject}");
     let take = html(&client, "/swarm/takes/1");
     let author = r"author = {{Ada\textbraceright{} \textbackslash{}input\textbraceleft{}x\textbraceright{}}}";
     assert!(take.contains(author), "{take}");

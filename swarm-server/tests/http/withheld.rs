@@ -220,7 +220,11 @@ fn texts_are_withheld_from_every_public_read(backend: &Backend) {
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }
-    assert!(client.get("/swarm/takes/3").expect(200).text.contains(NOTE));
+    let page = client.get("/swarm/takes/3").expect(200).text;
+    let note = page.split("<p class=\"note\">").skip(1).find(|part| part.contains(NOTE)).unwrap();
+    let (note, _) = note.split_once("</p>").unwrap();
+    assert!(note.ends_with("Stance, confidence and weights stay, and count."), "{page}");
+    assert!(page.contains("/swarm/takes/3 of <time"), "what is printed: {page}");
     withhold(client, 3).refused(409, "take is withheld");
     withhold(client, 4).refused(404, "no such take");
     for bad in

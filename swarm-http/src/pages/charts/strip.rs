@@ -80,6 +80,11 @@ impl Counts {
         [of(|rank| rank < 0.0), of(|rank| rank == 0.0), of(|rank| rank > 0.0)]
     }
 
+    /// The members with any other stance.
+    pub(crate) fn other(&self) -> usize {
+        self.other
+    }
+
     /// The sides of the middle of the scale: `5 for, 3 against, 2 neutral`.
     pub(crate) fn sides(&self) -> String {
         let [against, neutral, for_it] = self.by_side();

@@ -116,7 +116,7 @@ impl Svg {
     }
 
     /// A filled area between two lines from left to right: x in percent, the two y in pixels, of a drawing
-    /// of this height. It is stretched, so it must have no outline.
+    /// of this height. It is stretched, so the style sheet must not scale an outline.
     pub(super) fn band(&mut self, class: &str, height: f64, points: &[(f64, f64, f64)]) {
         let point = |x: f64, y: f64| format!("{} {}", figure(x), figure(y));
         let upper = points.iter().map(|(x, top, _)| point(*x, *top));
