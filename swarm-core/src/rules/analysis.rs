@@ -275,7 +275,7 @@ pub fn member_figures<'a>(
 /// others have so little confidence that the figures do not tell.
 ///
 /// The score of the others follows from that of all: both are means weighted by confidence.
-pub fn distance_from_others(own: RankedPosition, figures: &Figures) -> Option<f64> {
+pub(crate) fn distance_from_others(own: RankedPosition, figures: &Figures) -> Option<f64> {
     /// By how much the rounding to 12 decimals changes a figure at most.
     const ROUNDING: f64 = 5e-13;
     /// By how much that may change the distance. Mostly it is far less, and the distance is rounded to 9 decimals.

@@ -45,8 +45,7 @@ pub use admitted::{SessionStep, SteppedSession};
 pub use aggregate::{RankedPosition, aggregate, score};
 pub use analysis::{
     Agreement, Counting, Crossing, MemberFigures, Movement, Stage, agreement, counting, dissent,
-    distance_from_others, member_figures, movement, own_distance_from_others, stage,
-    stance_changes,
+    member_figures, movement, own_distance_from_others, stage, stance_changes,
 };
 pub use body_shape::shape_fault;
 pub use brief::BriefFacts;
@@ -109,7 +108,7 @@ pub use self::{
 };
 
 pub(crate) use self::{
-    analysis::{counting_by_time, is_against},
+    analysis::{counting_by_time, distance_from_others, is_against},
     cautions::MAX_NAMED,
     erasure::{ERASED, memo_erased},
     judge::takes_may_come,

@@ -14,6 +14,7 @@ use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::lists::{SessionRow, memo_title, number_param, part_title, subject_title};
 use super::markup::{Markup, clipped};
 use super::result::ResultView;
+use super::subject_card::dollars;
 use super::subject_record::record;
 use super::time_text::{TimeFormatter, day_number};
 use super::{links, outcome, since, stage_text};
@@ -389,21 +390,6 @@ fn holdings(
     }
 }
 
-/// A short amount: `$1.24 M`.
-pub(super) fn dollars(amount: f64) -> String {
-    let size = amount.abs();
-    let (part, unit) = match size {
-        size if size >= 1e15 => return format!("${amount:.2e}"),
-        size if size >= 1e12 => (1e12, " T"),
-        size if size >= 1e9 => (1e9, " B"),
-        size if size >= 1e6 => (1e6, " M"),
-        size if size >= 1e4 => (1e3, " k"),
-        _ => (1.0, ""),
-    };
-    let sign = if amount < 0.0 { "−" } else { "" };
-    format!("{sign}${:.2}{unit}", size / part)
-}
-
 /// `80 %`, `−12.5 %`
 fn percent(part: f64) -> String {
     let sign = if part < 0.0 { "−" } else { "" };
@@ -418,20 +404,6 @@ mod tests {
     fn parts_below_zero_have_the_minus_of_amounts() {
         for (part, text) in [(80.0, "80 %"), (-12.5, "−12.5 %"), (-0.0, "0 %")] {
             assert_eq!(percent(part), text);
-        }
-    }
-
-    #[test]
-    fn amounts_are_short() {
-        for (amount, text) in [
-            (0.0, "$0.00"),
-            (9_999.5, "$9999.50"),
-            (12_345.0, "$12.35 k"),
-            (-1_240_000.0, "−$1.24 M"),
-            (7.5e9, "$7.50 B"),
-            (1e300, "$1.00e300"),
-        ] {
-            assert_eq!(dollars(amount), text);
         }
     }
 }

@@ -9,7 +9,6 @@ use swarm_core::service::{ResultPoint, SubjectTrend};
 use super::charts::{Spark, shown, signed, sparkline};
 use super::markup::{Markup, clipped, escape, named};
 use super::result::ResultView;
-use super::subject::dollars;
 use super::time_text::{TimeFormatter, day_number};
 use super::{links, stage_text, stance};
 
@@ -183,4 +182,38 @@ fn spark(trend: &SubjectTrend, times: TimeFormatter) -> Option<Markup> {
         count => format!("Scores of {count} sessions, {} to {}", first.title, last.title),
     };
     Some(sparkline(&sparks, &label))
+}
+
+/// A short amount: `$1.24 M`.
+pub(super) fn dollars(amount: f64) -> String {
+    let size = amount.abs();
+    let (part, unit) = match size {
+        size if size >= 1e15 => return format!("${amount:.2e}"),
+        size if size >= 1e12 => (1e12, " T"),
+        size if size >= 1e9 => (1e9, " B"),
+        size if size >= 1e6 => (1e6, " M"),
+        size if size >= 1e4 => (1e3, " k"),
+        _ => (1.0, ""),
+    };
+    let sign = if amount < 0.0 { "−" } else { "" };
+    format!("{sign}${:.2}{unit}", size / part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_short() {
+        for (amount, text) in [
+            (0.0, "$0.00"),
+            (9_999.5, "$9999.50"),
+            (12_345.0, "$12.35 k"),
+            (-1_240_000.0, "−$1.24 M"),
+            (7.5e9, "$7.50 B"),
+            (1e300, "$1.00e300"),
+        ] {
+            assert_eq!(dollars(amount), text);
+        }
+    }
 }

@@ -12,7 +12,7 @@ use swarm_core::domain::{
 };
 use swarm_core::json::{Json, write};
 use swarm_core::proof::KeyPair;
-use swarm_core::rules::{RankedPosition, aggregate, distance_from_others, score};
+use swarm_core::rules::{RankedPosition, aggregate, own_distance_from_others, score};
 use swarm_core::{MemberId, Session, SessionId, Take, TakeDraft, TakeId, Timestamp};
 
 /// The fields of a take that aggregation uses.
@@ -191,7 +191,7 @@ proptest! {
         for (nth, own) in positions.iter().enumerate() {
             let mut others = positions.clone();
             others.remove(nth);
-            let distance = distance_from_others(*own, &snapshot.figures);
+            let distance = own_distance_from_others(*own, &snapshot.figures);
             let exact = score(&others).map(|score| own.rank - score);
             prop_assert_eq!(distance.is_some(), exact.is_some());
             prop_assert!(distance.zip(exact).is_none_or(|(one, other)| (one - other).abs() < 1e-8));
