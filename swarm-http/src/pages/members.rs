@@ -99,9 +99,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut found: Vec<_> = comparison.members.iter().filter(is_match).collect();
     let sort = find.sort(&SORTS);
     sort_by(&mut found, sort, &records);
-    let per_page = request.portion.of(PER_PAGE);
-    let rows = find.rows(&request, found.len(), per_page)?;
-    let shown = found.iter().skip(rows.skipped).take(per_page);
+    let rows = find.rows(&request, request.portion.of(PER_PAGE))?;
+    let shown = rows.of_all(&found);
     let title = part_title(&find.sorted_title("Members", &SORTS), "from", rows.from());
     let page = MembersPage {
         members: shown.map(|compared| row(compared, &records, times)).collect(),
@@ -110,8 +109,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         has_records: records.has_any(),
         frame: Frame::new(SiteContext::of(&request), title, rows.address.clone()),
         sorts: find.sorts(&SORTS, sort),
-        later: rows.skipped > 0,
-        next: rows.next,
+        later: rows.is_later(),
+        next: rows.next(found.len()),
         others: last_of(&comparison).map(|last| find.address_after(last.as_str())),
         find,
     };
