@@ -27,6 +27,7 @@ use crate::fairness::ClientShare;
 use crate::following::Place;
 use crate::pages::files::csv_text;
 use crate::request::RequestContext;
+use crate::request::route::{Parameter, Route, Work, read};
 use crate::response::caching::{Negotiation, allow_any_origin};
 use crate::response::{Answer, BodyStream, Interrupted, Reply};
 
@@ -54,39 +55,58 @@ pub(super) struct List {
     pub(super) handler: fn(RequestContext) -> BoxFuture<'static, Reply>,
     pub(super) field: &'static str,
     pub(super) name: &'static str,
+    pub(super) query: &'static [Parameter],
 }
 
-/// Declares the handlers of the two forms of lists.
-macro_rules! files {
-    ($($csv:ident $ndjson:ident = $list:path, $field:literal, $name:literal;)*) => {
-        $(
-            pub(super) async fn $csv(request: $crate::request::RequestContext) -> $crate::response::Reply {
-                use $crate::routes::list_files::{Form, List, answer};
-                let list = List { handler: |request| Box::pin($list(request)), field: $field, name: $name };
-                answer(list, request, Form::Csv).await
-            }
+pub(super) const TAKES: List = List {
+    handler: |request| Box::pin(takes::list(request)),
+    field: "takes",
+    name: "takes",
+    query: takes::TAKE_LIST,
+};
 
-            pub(super) async fn $ndjson(request: $crate::request::RequestContext) -> $crate::response::Reply {
-                use $crate::routes::list_files::{Form, List, answer};
-                let list = List { handler: |request| Box::pin($list(request)), field: $field, name: $name };
-                answer(list, request, Form::Ndjson).await
-            }
-        )*
+pub(super) const MEMBERS: List = List {
+    handler: |request| Box::pin(members::list(request)),
+    field: "members",
+    name: "members",
+    query: members::MEMBER_LIST,
+};
+
+pub(super) const SESSIONS: List = List {
+    handler: |request| Box::pin(sessions::list(request)),
+    field: "sessions",
+    name: "sessions",
+    query: sessions::SESSION_LIST,
+};
+
+/// Without the parameters of a list that waits.
+pub(super) const LOG: List = List {
+    handler: |request| Box::pin(log::entries(request)),
+    field: "entries",
+    name: "log",
+    query: log::LOG_QUERY.split_at(6).0,
+};
+
+/// A list of the API as a file of this form.
+pub(super) fn list(path: &'static str, form: Form, list: List) -> Route {
+    let (kind, about) = match form {
+        Form::Csv => {
+            ("text/csv", "This list as CSV; with limit a page, and Link names the next one")
+        }
+        Form::Ndjson => (
+            "application/x-ndjson",
+            "This list, a line of JSON for each row; with limit a page, and Link names the next one",
+        ),
     };
-}
-
-#[cfg(feature = "committee")]
-pub(super) use files;
-
-files! {
-    takes_csv takes_ndjson = takes::list, "takes", "takes";
-    members_csv members_ndjson = members::list, "members", "members";
-    sessions_csv sessions_ndjson = sessions::list, "sessions", "sessions";
-    log_csv log_ndjson = log::entries, "entries", "log";
+    read(path, move |request| answer(list, request, form))
+        .with(Work::Long)
+        .about(about)
+        .query(list.query)
+        .answers(200, &[kind])
 }
 
 /// The file: a page of the list if the query says how long, else the whole list.
-pub(super) async fn answer(list: List, request: RequestContext, form: Form) -> Reply {
+async fn answer(list: List, request: RequestContext, form: Form) -> Reply {
     if request.query().contains_key("limit") {
         let page = (list.handler)(request).await?;
         return Ok(file(page, list, form));
