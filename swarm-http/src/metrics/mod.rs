@@ -11,7 +11,7 @@ use std::fmt;
 use http::{Method, StatusCode};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
@@ -45,8 +45,8 @@ pub(crate) struct Metrics {
     /// The version and the commit of the program.
     build: Option<[(&'static str, &'static str); 2]>,
     certificate: Option<CertificateExpiry>,
-    dropped_log_lines: Option<DroppedLogLines>,
-    failing_exports: Option<FailingExports>,
+    dropped_log_lines: Option<fn() -> u64>,
+    failing_exports: Option<fn() -> BTreeMap<TenantId, String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -170,12 +170,12 @@ impl Metrics {
 
     /// Exposes a counter that the caller keeps.
     pub(crate) fn count_dropped_log_lines(&mut self, dropped: fn() -> u64) {
-        self.dropped_log_lines = Some(DroppedLogLines(dropped));
+        self.dropped_log_lines = Some(dropped);
     }
 
     /// Exposes a gauge that the caller keeps.
     pub(crate) fn show_failing_exports(&mut self, faults: fn() -> BTreeMap<TenantId, String>) {
-        self.failing_exports = Some(FailingExports(faults));
+        self.failing_exports = Some(faults);
     }
 
     /// All metrics as text, for the operator of the server.
@@ -223,14 +223,35 @@ impl Metrics {
             registry.register("build", "Version and commit of the program", Info::new(build));
         }
         registry.register_collector(Box::new(self.figures.clone()));
-        if let Some(expiry) = &self.certificate {
-            registry.register_collector(Box::new(expiry.clone()));
+        if let Some(expiry) = self.certificate.clone() {
+            registry.register_collector(Box::new(Read {
+                name: "tls_not_after",
+                help: "When the TLS certificate expires, in seconds since the beginning of 1970",
+                unit: Some(Unit::Seconds),
+                read: move || {
+                    let not_after = expiry.not_after()?;
+                    Some(ConstGauge::new(not_after.millis().div_euclid(1_000)))
+                },
+            }));
         }
         if let Some(dropped) = self.dropped_log_lines {
-            registry.register_collector(Box::new(dropped));
+            registry.register_collector(Box::new(Read {
+                name: "log_lines_dropped",
+                help: "Log lines dropped because they could not be written in time",
+                unit: None,
+                read: move || Some(ConstCounter::new(dropped())),
+            }));
         }
-        if let Some(failing) = self.failing_exports {
-            registry.register_collector(Box::new(failing));
+        if let Some(faults) = self.failing_exports {
+            registry.register_collector(Box::new(Read {
+                name: "exports_failing",
+                help: "Tenants whose briefs could not be exported the last time",
+                unit: None,
+                read: move || {
+                    let failing = i64::try_from(faults().len()).unwrap_or(i64::MAX);
+                    Some(ConstGauge::new(failing))
+                },
+            }));
         }
         let http = registry.sub_registry_with_prefix("http");
         http.register("requests", "Requests answered", self.requests.clone());
@@ -256,36 +277,30 @@ fn text(registry: &Registry) -> String {
     text
 }
 
-#[derive(Clone, Copy, Debug)]
-struct DroppedLogLines(fn() -> u64);
+/// A metric that is read whenever it is collected; none while there is nothing to read.
+struct Read<F> {
+    name: &'static str,
+    help: &'static str,
+    unit: Option<Unit>,
+    read: F,
+}
 
-impl Collector for DroppedLogLines {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        const HELP: &str = "Log lines dropped because they could not be written in time";
-        let counter = ConstCounter::new((self.0)());
-        counter.encode(encoder.encode_descriptor(
-            "log_lines_dropped",
-            HELP,
-            None,
-            counter.metric_type(),
-        )?)
+impl<F> fmt::Debug for Read<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Read").field(&self.name).finish()
     }
 }
 
-/// A gauge that the caller keeps.
-#[derive(Clone, Copy, Debug)]
-struct FailingExports(fn() -> BTreeMap<TenantId, String>);
-
-impl Collector for FailingExports {
+impl<F, M> Collector for Read<F>
+where
+    F: Fn() -> Option<M> + Send + Sync + 'static,
+    M: EncodeMetric,
+{
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        const HELP: &str = "Tenants whose briefs could not be exported the last time";
-        let gauge = ConstGauge::new(i64::try_from((self.0)().len()).unwrap_or(i64::MAX));
-        gauge.encode(encoder.encode_descriptor(
-            "exports_failing",
-            HELP,
-            None,
-            gauge.metric_type(),
-        )?)
+        let Some(metric) = (self.read)() else { return Ok(()) };
+        let kind = metric.metric_type();
+        let unit = self.unit.as_ref();
+        metric.encode(encoder.encode_descriptor(self.name, self.help, unit, kind)?)
     }
 }
 
