@@ -24,9 +24,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let found = context.request.tenant().applications(Some(state), after, per_page).await?;
     let mut page = Page::new("Applications").with_lead("Who asked to become a member.");
     let states = [MemberState::Applied, MemberState::Rejected];
-    let options = states.map(|it| (it.as_str().to_owned(), it.as_str().to_owned(), it == state));
-    let options = Field::choice("state", "State", options.to_vec());
-    page.form(Some(ConsoleContext::search_form("/operate/applications", "Show", vec![options])));
+    let options = states.map(|it| (it.as_str(), it.as_str()));
+    let choice = Field::choice("state", "State", options, state.as_str());
+    page.search("/operate/applications", "Show", choice);
     let form = context.form(&ACTIVATE_ALL, &[], Vec::new());
     let can_choose = form.is_some();
     let rows = found.applications.iter().map(|member| {
@@ -68,10 +68,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         None => page.table(table),
     }
     if let Some(next) = found.next_after {
-        let (state, next) = (state.as_str(), escape(&part(next.as_str())));
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/applications?state={state}&amp;after={next}\">More applications</a>"
-        )));
+        let (state, next) = (state.as_str(), part(next.as_str()));
+        let path = format!("/operate/applications?state={state}&after={next}");
+        page.more(&path, "More applications");
     }
     Ok(page)
 }

@@ -54,11 +54,7 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     let mut page = Page::new("Members")
         .with_lead("Everybody who was let in, with the take in the newest session of each.");
     let search = Field::new(Kind::Input("search"), "q", "Name or id");
-    page.form(Some(ConsoleContext::search_form(
-        "/operate/members",
-        "Search",
-        vec![search.with_value(text.as_str())],
-    )));
+    page.search("/operate/members", "Search", search.with_value(text.as_str()));
     let rows = members.iter().zip(last).map(|(member, take)| {
         let path = format!("/operate/members/{}", part(member.id.as_str()));
         let who = anchor(&path, &member_name(member));
@@ -72,10 +68,7 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.table(Table { label, head, rows: rows.collect(), empty: "No members found." });
     if let Some(next) = next {
         let query = format!("q={}&after={}", part(&text), part(next.as_str()));
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/members?{}\">More members</a>",
-            escape(&query)
-        )));
+        page.more(&format!("/operate/members?{query}"), "More members");
     }
     Ok(page)
 }
@@ -134,7 +127,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     if is_in(&[Claimed]) {
         let form = context.form(&ROTATE_KEY, &parts, vec![key]);
         let lead = "The token in use stops working at once. The new one is shown once.";
-        page.fold("Replace the token", form.map(|form| form.with_lead(lead)));
+        page.fold("Replace the token", lead, form);
     }
     if !member.is_erased() {
         let fields = vec![
@@ -144,14 +137,14 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         ];
         let form = context.form(&UPDATE_MEMBER, &parts, fields);
         let lead = "The log says that it was changed, without the texts.";
-        page.fold("Change the record", form.map(|form| form.with_lead(lead)));
+        page.fold("Change the record", lead, form);
     }
     if !is_in(&[Approved, Claimed]) && !member.is_erased() {
         let label = "Also the write-ups and memo addresses of its takes; stances stay and count";
         let texts = Field::new(Kind::Flag, "texts", label);
         let form = context.form(&ERASE, &parts, vec![texts]);
         let lead = "Name, contact, lens and memos are gone from every page and later dump. Signed takes stay.";
-        page.fold("Erase", form.map(|form| form.with_lead(lead)));
+        page.fold("Erase", lead, form);
     }
     Ok(page)
 }

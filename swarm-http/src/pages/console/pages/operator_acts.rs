@@ -10,7 +10,6 @@ use super::super::layout::{Page, quoted};
 use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::part;
-use crate::pages::markup::escape;
 use crate::response::ApiError;
 
 /// Acts on a page.
@@ -35,7 +34,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         "What operators did in the last 400 days, also what no public log says: reviews, mail, the committee, sign-ins.",
     );
     let field = Field::text("by", "Operator").with_value(by.clone().unwrap_or_default());
-    page.form(Some(ConsoleContext::search_form("/operate/acts/all", "Show", vec![field])));
+    page.search("/operate/acts/all", "Show", field);
     let text = |text: Option<&str>| text.map_or_else(Markup::default, quoted);
     let rows = acts.iter().map(|recorded| {
         let act = &recorded.act;
@@ -51,8 +50,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     page.table(Table { label, head, rows: rows.collect(), empty: "None found." });
     if let Some(next) = next {
         let by = by.map(|by| format!("by={}&", part(&by))).unwrap_or_default();
-        let href = escape(&format!("/operate/acts/all?{by}before={next}"));
-        page.text(Markup(format!("<a rel=\"next\" href=\"{href}\">Earlier acts</a>")));
+        page.more(&format!("/operate/acts/all?{by}before={next}"), "Earlier acts");
     }
     Ok(page)
 }

@@ -12,7 +12,7 @@ use super::super::context::ConsoleContext;
 use super::super::layout::{AgendaAct, AgendaRow, Block, Page, anchor, count, quoted};
 use crate::desk::Desk;
 use crate::pages::Markup;
-use crate::pages::markup::escape;
+use crate::pages::markup::{capitalized, escape};
 use crate::response::ApiError;
 
 /// The most rows of each list.
@@ -149,9 +149,7 @@ fn is_due(context: &ConsoleContext, item: &AgendaItem) -> bool {
 
 /// A message as a sentence: with a capital letter, and a full stop.
 fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    stopped(&first.chain(letters).collect::<String>())
+    stopped(&capitalized(message))
 }
 
 fn stopped(text: &str) -> String {

@@ -12,7 +12,7 @@ use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::lists::memo_title;
-use crate::pages::markup::{clipped, escape};
+use crate::pages::markup::clipped;
 use crate::pages::people::People;
 use crate::request::parameters::number;
 use crate::response::ApiError;
@@ -60,10 +60,9 @@ async fn regimes(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
     page.table(Table { label: "Regimes", head, rows: rows.collect(), empty: "None is kept yet." });
     let form = context.form(&PUT_REGIME, &[], regime_fields(context, chosen.as_ref()));
     let lead = "Briefs of that day and later quote it. It replaces the row of its day.";
-    let form = form.map(|form| form.with_lead(lead));
     match chosen {
-        Some(regime) => page.forms(&format!("Regime of {}", regime.date), [form]),
-        None => page.fold("Add a regime", form),
+        Some(regime) => page.section(&format!("Regime of {}", regime.date), lead, form),
+        None => page.fold("Add a regime", lead, form),
     }
     Ok(())
 }
@@ -93,7 +92,7 @@ async fn signals(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
     let chosen = key.and_then(|key| signals.iter().find(|it| it.signal_key == key)).cloned();
     page.heading("Signals");
     let field = Field::day("day", "Day").with_value(day.to_string());
-    page.form(Some(ConsoleContext::search_form("/operate/records", "Show", vec![field])));
+    page.search("/operate/records", "Show", field);
     let rows = signals.iter().map(|signal| {
         let path = format!("/operate/records?day={day}&signal={}", part(&signal.signal_key));
         vec![
@@ -106,10 +105,9 @@ async fn signals(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
     page.table(Table { label: "Signals", head, rows: rows.collect(), empty: "None of that day." });
     let form = context.form(&PUT_SIGNAL, &[], signal_fields(day, chosen.as_ref()));
     let lead = "Briefs of that day and later quote it. It replaces the row of its key and day.";
-    let form = form.map(|form| form.with_lead(lead));
     match chosen {
-        Some(signal) => page.forms(&format!("Signal {}", signal.signal_key), [form]),
-        None => page.fold("Add a signal", form),
+        Some(signal) => page.section(&format!("Signal {}", signal.signal_key), lead, form),
+        None => page.fold("Add a signal", lead, form),
     }
     Ok(())
 }
@@ -147,8 +145,7 @@ async fn memos(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError
         empty: "None is published.",
     }));
     if let Some(before) = found.next_before {
-        let href = escape(&format!("/operate/records?before={before}"));
-        page.text(Markup(format!("<a rel=\"next\" href=\"{href}\">Older memos</a>")));
+        page.more(&format!("/operate/records?before={before}"), "Older memos");
     }
     Ok(())
 }

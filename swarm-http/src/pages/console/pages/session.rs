@@ -126,7 +126,7 @@ fn state_text(session: &Session) -> String {
     [state].into_iter().chain(flags).collect::<Vec<_>>().join(", ") + finished
 }
 
-fn outcome_text(outcome: Option<&Outcome>) -> String {
+pub(in super::super) fn outcome_text(outcome: Option<&Outcome>) -> String {
     match outcome.map(|outcome| outcome.value) {
         None => "none".to_owned(),
         Some(None) => "annulled".to_owned(),

@@ -39,13 +39,10 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             "<a class=\"button\" href=\"/operate/convene\">Convene a session</a>".to_owned(),
         ));
     }
-    let any = ("".to_owned(), "any state".to_owned(), state.is_none());
-    let options = STATES.map(|it| {
-        (it.as_str().to_owned(), stage_text::state_word(it).to_owned(), state == Some(it))
-    });
-    let options = [any].into_iter().chain(options).collect();
-    let choice = Field::choice("state", "State", options);
-    page.form(Some(ConsoleContext::search_form("/operate/sessions", "Show", vec![choice])));
+    let states = STATES.map(|it| (it.as_str(), stage_text::state_word(it)));
+    let options = [("", "any state")].into_iter().chain(states);
+    let chosen = state.map_or("", SessionState::as_str);
+    page.search("/operate/sessions", "Show", Field::choice("state", "State", options, chosen));
     let rows = found.sessions.iter().map(|session| {
         let path = format!("/operate/sessions/{}", session.id);
         let which = format!("{}, session {}", context.times.day(session.date), session.id);
@@ -58,10 +55,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let (label, head) = ("Sessions", vec!["Session", "Stage", "Deadline"]);
     page.table(Table { label, head, rows: rows.collect(), empty: "No sessions found." });
     if let Some(before) = found.next_before {
-        let state = state.map(|state| format!("state={state}&amp;")).unwrap_or_default();
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/sessions?{state}before={before}\">Earlier sessions</a>"
-        )));
+        let state = state.map(|state| format!("state={state}&")).unwrap_or_default();
+        page.more(&format!("/operate/sessions?{state}before={before}"), "Earlier sessions");
     }
     Ok(page)
 }
