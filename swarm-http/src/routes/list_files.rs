@@ -360,10 +360,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 
 /// The rows of a list's answer.
 fn rows(body: &[u8], field: &str) -> Vec<Json> {
-    match Json::read(body).map(Json::into_object).unwrap_or_default().take(field) {
-        Some(Json::List(rows)) => rows,
-        _ => Vec::new(),
-    }
+    Json::read(body).map(Json::into_object).unwrap_or_default().items(field)
 }
 
 /// The rows of a list's answer as a file, with its headers: `Link` names the next page.
