@@ -22,8 +22,8 @@ use swarm_core::TenantId;
 use swarm_core::wire::Problem;
 
 use crate::certificate::CertificateExpiry;
+pub(crate) use figures::CountRecords;
 use figures::{AllFigures, FiguresByTenant};
-pub(crate) use figures::{CountRecords, TenantFigures};
 
 /// What the names of all metrics begin with.
 const PREFIX: &str = "swarm";
@@ -37,16 +37,19 @@ pub(crate) struct Metrics {
     submits: [Family<Outcome, Counter>; Submitted::ALL.len()],
     seconds: Family<AtRoute, Histogram>,
     in_flight: Gauge,
-    connections: Gauge,
-    store_warnings: Gauge,
-    log_disputes: Gauge,
-    missed_timestamps: Gauge,
-    figures: AllFigures,
+    /// Open connections.
+    pub(crate) connections: Gauge,
+    pub(crate) store_warnings: Count,
+    pub(crate) log_disputes: Count,
+    pub(crate) missed_timestamps: Count,
+    pub(crate) figures: AllFigures,
     /// The version and the commit of the program.
-    build: Option<[(&'static str, &'static str); 2]>,
-    certificate: Option<CertificateExpiry>,
-    dropped_log_lines: Option<fn() -> u64>,
-    failing_exports: Option<fn() -> BTreeMap<TenantId, String>>,
+    pub(crate) build: Option<[(&'static str, &'static str); 2]>,
+    pub(crate) certificate: Option<CertificateExpiry>,
+    /// The number of log lines that the log writer has dropped.
+    pub(crate) dropped_log_lines: Option<fn() -> u64>,
+    /// Why briefs could not be exported the last time, of the tenants that this happened to.
+    pub(crate) export_faults: Option<fn() -> BTreeMap<TenantId, String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -94,15 +97,25 @@ impl Default for Metrics {
             seconds: Family::new_with_constructor(durations),
             in_flight: Gauge::default(),
             connections: Gauge::default(),
-            store_warnings: Gauge::default(),
-            log_disputes: Gauge::default(),
-            missed_timestamps: Gauge::default(),
+            store_warnings: Count::default(),
+            log_disputes: Count::default(),
+            missed_timestamps: Count::default(),
             figures: AllFigures::default(),
             build: None,
             certificate: None,
             dropped_log_lines: None,
-            failing_exports: None,
+            export_faults: None,
         }
+    }
+}
+
+/// A gauge of how many there are.
+#[derive(Default)]
+pub(crate) struct Count(Gauge);
+
+impl Count {
+    pub(crate) fn set(&self, count: usize) {
+        self.0.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 }
 
@@ -114,11 +127,6 @@ impl Metrics {
     /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn start_request(&self) -> GaugeGuard {
         GaugeGuard::increment(&self.in_flight)
-    }
-
-    /// The gauge of open connections.
-    pub(crate) fn connections(&self) -> Gauge {
-        self.connections.clone()
     }
 
     pub(crate) fn record(
@@ -139,43 +147,6 @@ impl Metrics {
         for (_, submits) in kinds.filter(|((kind, ..), _)| *kind == what) {
             submits.get_or_create(&Outcome { outcome }).inc();
         }
-    }
-
-    pub(crate) fn store_warns(&self, warnings: usize) {
-        self.store_warnings.set(i64::try_from(warnings).unwrap_or(i64::MAX));
-    }
-
-    pub(crate) fn logs_are_disputed(&self, disputes: usize) {
-        self.log_disputes.set(i64::try_from(disputes).unwrap_or(i64::MAX));
-    }
-
-    pub(crate) fn timestamps_are_missed(&self, logs: usize) {
-        self.missed_timestamps.set(i64::try_from(logs).unwrap_or(i64::MAX));
-    }
-
-    /// The gauges of another tenant.
-    pub(crate) fn figures_of_tenant(&self) -> TenantFigures {
-        self.figures.of_tenant()
-    }
-
-    /// Exposes the version and the commit of the program.
-    pub(crate) fn show_build_info(&mut self, version: &'static str, commit: &'static str) {
-        self.build = Some([("version", version), ("commit", commit)]);
-    }
-
-    /// Exposes when the certificate expires.
-    pub(crate) fn show_certificate_expiry(&mut self, expiry: CertificateExpiry) {
-        self.certificate = Some(expiry);
-    }
-
-    /// Exposes a counter that the caller keeps.
-    pub(crate) fn count_dropped_log_lines(&mut self, dropped: fn() -> u64) {
-        self.dropped_log_lines = Some(dropped);
-    }
-
-    /// Exposes a gauge that the caller keeps.
-    pub(crate) fn show_failing_exports(&mut self, faults: fn() -> BTreeMap<TenantId, String>) {
-        self.failing_exports = Some(faults);
     }
 
     /// All metrics as text, for the operator of the server.
@@ -207,17 +178,17 @@ impl Metrics {
         registry.register(
             "store_warnings",
             "Warnings of the last readiness check of the store",
-            self.store_warnings.clone(),
+            self.store_warnings.0.clone(),
         );
         registry.register(
             "log_disputes",
             "Witnesses that have cosigned another log under the name of one of these",
-            self.log_disputes.clone(),
+            self.log_disputes.0.clone(),
         );
         registry.register(
             "missed_timestamps",
             "Logs whose last checkpoint after a close has no timestamp",
-            self.missed_timestamps.clone(),
+            self.missed_timestamps.0.clone(),
         );
         if let Some(build) = self.build {
             registry.register("build", "Version and commit of the program", Info::new(build));
@@ -242,7 +213,7 @@ impl Metrics {
                 read: move || Some(ConstCounter::new(dropped())),
             }));
         }
-        if let Some(faults) = self.failing_exports {
+        if let Some(faults) = self.export_faults {
             registry.register_collector(Box::new(Read {
                 name: "exports_failing",
                 help: "Tenants whose briefs could not be exported the last time",
