@@ -11,7 +11,7 @@ use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::list_filter::{ListFilter, Rows};
 use super::lists::{StanceRow, Subjects, part_title};
 use super::markdown::{HeadingLevel, markdown};
-use super::markup::{Markup, clipped};
+use super::markup::{Markup, clipped, count};
 use super::people::Person;
 use super::time_text::TimeFormatter;
 use super::{links, stance};
@@ -65,8 +65,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
         synthesis: clipped(line.synthesis.as_deref().unwrap_or_default(), MAX_SYNTHESIS),
         takes: match line.takes {
             0 => String::new(),
-            1 => "1 take".to_owned(),
-            takes => format!("{takes} takes"),
+            takes => count(takes, "take", "takes"),
         },
     };
     let path = before.map_or_else(|| find.address(None), |day| find.address_before(day));

@@ -6,6 +6,7 @@ use swarm_core::rules::Needle;
 
 use super::links::part;
 use super::lists::number_param;
+use super::markup::count;
 use crate::request::RequestContext;
 use crate::response::ApiError;
 
@@ -133,9 +134,12 @@ impl ListFilter {
         self.params.iter().any(|(name, _)| !LAYOUT.contains(name))
     }
 
-    /// Whether a text is looked for.
-    pub(super) fn is_searched(&self) -> bool {
-        self.needle().is_some()
+    /// `24 members`, `3 found`
+    pub(super) fn count(&self, number: usize, one: &str, more: &str) -> String {
+        match self.needle() {
+            Some(_) => format!("{number} found"),
+            None => count(number, one, more),
+        }
     }
 
     /// The order that is asked for, of these; the first one unless another is named.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use swarm_core::domain::{
     Memo, Quote, SessionSummary, Snapshot, Stance, StanceScale, Subject, SubjectId, Withheld,
 };
-use swarm_core::rules::{Counting, PublicTake, counting};
-use swarm_core::{Error, MemberId, SessionId, Take, TakeId, Tenant};
+use swarm_core::rules::{self, Counting, PublicTake, counting};
+use swarm_core::{Error, MemberId, Session, SessionId, Take, TakeId, Tenant};
 
 use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
@@ -393,6 +393,12 @@ pub(super) fn uncounted_text(counting: Counting) -> Option<&'static str> {
         Counting::Late => Some("late, not counted: filed after the snapshot"),
         Counting::NotExpected => Some("not counted in the snapshot"),
     }
+}
+
+/// The listed members that are expected and have not filed.
+pub(super) fn missing<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> {
+    let filed: HashSet<_> = takes.iter().map(|take| take.member_id()).collect();
+    rules::missing(session, |member| filed.contains(member))
 }
 
 /// A list of members, cut to a maximum length.

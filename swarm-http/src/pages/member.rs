@@ -18,7 +18,7 @@ use super::lists::{
     Subjects, memo_title, no_result_text, number_param, part_title, uncounted_text, withheld_text,
 };
 use super::markdown::{HeadingLevel, first_words, markdown};
-use super::markup::{Markup, clipped};
+use super::markup::{Markup, clipped, count};
 use super::outcome::RecordView;
 use super::people::member_name;
 use super::time_text::{TimeFormatter, day_number, span};
@@ -327,7 +327,7 @@ fn charts(
 
 /// `8 takes · changed stance twice · 0.84 from the others · against the consensus in 1 of 5`
 fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> String {
-    let takes = if takes == 1 { "1 take".to_owned() } else { format!("{takes} takes") };
+    let takes = count(takes, "take", "takes");
     let changes = match changes {
         0 => "never changed stance".to_owned(),
         1 => "changed stance once".to_owned(),

@@ -17,7 +17,7 @@ use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
 use super::list_filter::Rows;
 use super::lists::{Named, part_title};
-use super::markup::Markup;
+use super::markup::{Markup, count};
 use super::outcome::value_text;
 use super::people::{People, Person};
 use super::subject_card::SubjectCard;
@@ -252,11 +252,7 @@ fn filed(latest: &ResultPoint, moved: Option<&Arc<Movement>>, people: &People) -
 
 /// `2 results, 30 takes filed, 3 revised`
 fn counts(news: &SubjectNews) -> String {
-    let of = |count: usize, one: &str, many: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        _ => Some(format!("{count} {many}")),
-    };
+    let of = |number: usize, one, many| (number > 0).then(|| count(number, one, many));
     let parts = [
         of(news.results.len(), "result", "results"),
         of(news.filed, "take filed", "takes filed"),

@@ -66,7 +66,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let title = part_title(&find.sorted_title("Subjects", &SORTS), "from", rows.from());
     let page = SubjectsPage {
         rows: shown.map(|trend| SubjectCard::new(trend, times)).collect(),
-        count: count(trends.len(), find.is_searched()),
+        count: find.count(trends.len(), "subject", "subjects"),
         frame: Frame::new(SiteContext::of(&request), title, rows.address.clone()),
         sorts: find.sorts(&SORTS, sort),
         later: rows.is_later(),
@@ -75,15 +75,6 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         find,
     };
     Ok(html(StatusCode::OK, &page))
-}
-
-/// `3 subjects`, `3 found`
-fn count(subjects: usize, searched: bool) -> String {
-    match subjects {
-        _ if searched => format!("{subjects} found"),
-        1 => "1 subject".to_owned(),
-        _ => format!("{subjects} subjects"),
-    }
 }
 
 /// The subjects, those first about which a session closes first.

@@ -8,6 +8,7 @@ use swarm_core::wire::RequestError;
 
 use super::form::{Button, Field, FormView, Kind, Panels};
 use super::table::Table;
+pub(super) use crate::pages::markup::{anchor, count, quoted};
 use crate::pages::markup::{capitalized, escape};
 use crate::pages::{Markup, html};
 use crate::response::{Answer, ApiError};
@@ -233,24 +234,9 @@ impl AgendaRow {
     }
 }
 
-/// A link.
-pub(super) fn anchor(href: &str, text: &str) -> Markup {
-    Markup(format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(text)))
-}
-
-/// Text from outside, in a `bdi` element.
-pub(super) fn quoted(text: &str) -> Markup {
-    Markup(format!("<bdi>{}</bdi>", escape(text)))
-}
-
 /// A cell of two lines, the second in small letters.
 pub(super) fn two_lines(first: &Markup, second: &Markup) -> Markup {
     Markup(format!("{first}<br><span class=\"quiet\">{second}</span>"))
-}
-
-/// `1 take`, `2 takes`
-pub(super) fn count(number: usize, one: &str, more: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {more}") }
 }
 
 /// 303, which a browser follows with a GET.

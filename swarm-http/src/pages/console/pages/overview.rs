@@ -1,11 +1,8 @@
 //! The overview: the agenda of the desk. What needs an operator, with the form or the page for it; what comes next; what is
 //! fine.
 
-use std::collections::HashSet;
-
 use swarm_core::answers::{AgendaCode, AgendaItem, SessionStatus};
-use swarm_core::rules::{self, PublicTake, StepBy};
-use swarm_core::{MemberId, Session};
+use swarm_core::rules::StepBy;
 
 use super::super::acts::{AGGREGATE, Act, CLOSE, CONVENE, PUBLISH};
 use super::super::context::ConsoleContext;
@@ -154,10 +151,4 @@ fn sentence(message: &str) -> String {
 
 fn stopped(text: &str) -> String {
     if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
-}
-
-/// The listed members that are expected and have not filed.
-pub(super) fn silent<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> {
-    let filed: HashSet<_> = takes.iter().map(|take| take.member_id()).collect();
-    rules::missing(session, |member| filed.contains(member))
 }

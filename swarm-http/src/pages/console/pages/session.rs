@@ -17,7 +17,7 @@ use super::super::form::{Button, Field, Panel};
 use super::super::layout::{Block, Page, anchor, quoted};
 use super::super::table::Table;
 use super::PageId;
-use super::{convene, overview};
+use super::convene;
 use crate::pages::links::part;
 use crate::pages::people::People;
 use crate::pages::{Markup, charts, links, lists, stage_text};
@@ -79,7 +79,7 @@ fn record(
     takes: &[PublicTake],
     people: &People,
 ) -> Vec<(&'static str, Markup)> {
-    let silent = overview::silent(session, takes);
+    let silent = lists::missing(session, takes);
     let missing = match &session.roster {
         None => Markup::text("no roster: every member may file"),
         Some(_) if silent.is_empty() => Markup::text("nobody"),
