@@ -16,7 +16,6 @@ use super::form::{Button, Field, FormData, FormView};
 use super::layout::{Block, Page, count, quoted};
 use super::page_id::PageId;
 use super::pages::outcome_text;
-use super::table::Table;
 use crate::pages::declaration;
 use crate::pages::lists;
 use crate::pages::markup::named;
@@ -127,9 +126,8 @@ pub(super) async fn page(
                 Markup(format!("<strong>{}</strong>", quoted(&then))),
             ]
         };
-        let rows = rows.into_iter().map(row).collect();
-        let head = vec!["What", "Now", "Then"];
-        page.table(Table { label: "What will change", head, rows, empty: "" });
+        let rows = rows.into_iter().map(row);
+        page.table("What will change", ["What", "Now", "Then"], rows, "");
     }
     let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
     let field = asked.proof.map(|proof| Field { fault: asked.fault, ..proof.form_field() });

@@ -126,8 +126,27 @@ impl Page {
         self.blocks.push(Block::Text(text));
     }
 
-    pub(super) fn table(&mut self, table: Table) {
-        self.blocks.push(Block::Table(table));
+    pub(super) fn table(
+        &mut self,
+        label: &'static str,
+        head: impl Into<Vec<&'static str>>,
+        rows: impl IntoIterator<Item = Vec<Markup>>,
+        empty: &'static str,
+    ) {
+        let (head, rows) = (head.into(), rows.into_iter().collect());
+        self.blocks.push(Block::Table(Table { label, head, rows, empty }));
+    }
+
+    /// Adds a table whose rows have forms of one button each.
+    pub(super) fn act_table(
+        &mut self,
+        label: &'static str,
+        head: impl Into<Vec<&'static str>>,
+        rows: impl IntoIterator<Item = (Vec<Markup>, Vec<FormView>)>,
+        empty: &'static str,
+    ) {
+        let (head, rows) = (head.into(), rows.into_iter().collect());
+        self.blocks.push(Block::ActTable(ActTable { label, head, rows, empty }));
     }
 
     /// Adds a form, if there is one: a role that may not submit it has none.

@@ -6,7 +6,7 @@ use swarm_core::domain::MemberState;
 use super::super::acts::{ACTIVATE_ALL, REJECT_ALL};
 use super::super::context::ConsoleContext;
 use super::super::form::{Button, Field};
-use super::super::layout::{Page, anchor, quoted, two_lines};
+use super::super::layout::{Block, Page, anchor, quoted, two_lines};
 use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::part;
@@ -65,7 +65,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             }
             page.form(Some(form));
         }
-        None => page.table(table),
+        None => page.blocks.push(Block::Table(table)),
     }
     if let Some(next) = found.next_after {
         let (state, next) = (state.as_str(), part(next.as_str()));

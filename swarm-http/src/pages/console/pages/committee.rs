@@ -9,7 +9,6 @@ use super::super::acts::{
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Block, Page, quoted};
-use super::super::table::Table;
 use crate::pages::lists::{Subjects, subject_title};
 use crate::pages::{Markup, links};
 use crate::response::ApiError;
@@ -53,8 +52,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             )),
         ]
     });
-    let (label, head) = ("Days", vec!["Day", "Subject", "Takes", "Synthesis"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No briefs were generated yet." });
+    let head = ["Day", "Subject", "Takes", "Synthesis"];
+    page.table("Days", head, rows, "No briefs were generated yet.");
     page.heading("Members");
     if members.is_empty() {
         page.text(Markup::text("None yet."));

@@ -6,7 +6,6 @@ use swarm_core::service::{LogQuery, PageEntry};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, anchor};
-use super::super::table::Table;
 use crate::pages::acts;
 use crate::pages::links::part;
 use crate::request::parameters::number;
@@ -53,13 +52,13 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let what = acts::describe(line, true, &people, context.times);
         vec![context.times.time(line.at), what]
     };
-    let rows = entries.iter().filter_map(PageEntry::line).map(row).collect();
+    let rows = entries.iter().filter_map(PageEntry::line).map(row);
     let mut page = Page::new("Acts").with_lead("What operators did, as the public log says it.");
     page.text(anchor("/operate/acts/all", "All acts, also those that no public log has"));
     let field = Field::text("by", "Operator").with_value(by.clone().unwrap_or_default());
     page.search("/operate/acts", "Show", field);
-    let (label, head) = ("Acts", vec!["When", "What"]);
-    page.table(Table { label, head, rows, empty: "None found." });
+    let head = ["When", "What"];
+    page.table("Acts", head, rows, "None found.");
     if end > 0 {
         let by = by.map(|by| format!("by={}&", part(&by))).unwrap_or_default();
         page.more(&format!("/operate/acts?{by}before={}", end + 1), "Earlier acts");

@@ -13,7 +13,6 @@ use super::super::acts::{
 use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView, Kind};
 use super::super::layout::{Block, Page, anchor, quoted, two_lines};
-use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::markup::escape;
@@ -64,8 +63,8 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
             take.unwrap_or_else(|| Markup::text("none")),
         ]
     });
-    let (label, head) = ("Members", vec!["Member", "State", "Last take"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No members found." });
+    let head = ["Member", "State", "Last take"];
+    page.table("Members", head, rows, "No members found.");
     if let Some(next) = next {
         let query = format!("q={}&after={}", part(&text), part(next.as_str()));
         page.more(&format!("/operate/members?{query}"), "More members");

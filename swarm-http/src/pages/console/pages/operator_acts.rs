@@ -7,7 +7,6 @@ use swarm_core::store::ActQuery;
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, quoted};
-use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::part;
 use crate::response::ApiError;
@@ -46,8 +45,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             text(act.note.as_ref().map(|note| note.as_str())),
         ]
     });
-    let (label, head) = ("All acts", vec!["When", "Operator", "Act", "Of", "Note"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "None found." });
+    let head = ["When", "Operator", "Act", "Of", "Note"];
+    page.table("All acts", head, rows, "None found.");
     if let Some(next) = next {
         let by = by.map(|by| format!("by={}&", part(&by))).unwrap_or_default();
         page.more(&format!("/operate/acts/all?{by}before={next}"), "Earlier acts");

@@ -5,7 +5,7 @@ use swarm_core::domain::{MailState, MessageId};
 use super::super::acts::{CANCEL_MESSAGE, RETRY_MESSAGE, TEST_MAIL};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{ActTable, Block, Page, quoted, two_lines};
+use super::super::layout::{Page, quoted, two_lines};
 use crate::pages::Markup;
 use crate::request::parameters::number;
 use crate::response::ApiError;
@@ -48,12 +48,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let id = message.id.to_string();
         (cells, acts.iter().filter_map(|act| context.row_form(act, "message", &id)).collect())
     });
-    page.blocks.push(Block::ActTable(ActTable {
-        label: "Messages",
-        head: vec!["Number", "Message", "State", "Last error"],
-        rows: rows.collect(),
-        empty: "No messages.",
-    }));
+    let head = ["Number", "Message", "State", "Last error"];
+    page.act_table("Messages", head, rows, "No messages.");
     let address = Field::text("address", "Address").required();
     let test = context.form(&TEST_MAIL, &[], vec![address]);
     let lead = "A message to this address shows whether mail goes out.";

@@ -7,8 +7,7 @@ use swarm_core::rules::MemoFilter;
 use super::super::acts::{PUT_REGIME, PUT_SIGNAL, RETRACT_MEMO};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{ActTable, Block, Page, anchor, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{Page, anchor, quoted, two_lines};
 use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::lists::memo_title;
@@ -56,8 +55,8 @@ async fn regimes(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
             anchor(&path, "Change"),
         ]
     });
-    let head = vec!["Day", "Composite", "Regime", "Macro", "On-chain", "Act"];
-    page.table(Table { label: "Regimes", head, rows: rows.collect(), empty: "None is kept yet." });
+    let head = ["Day", "Composite", "Regime", "Macro", "On-chain", "Act"];
+    page.table("Regimes", head, rows, "None is kept yet.");
     let form = context.form(&PUT_REGIME, &[], regime_fields(context, chosen.as_ref()));
     let lead = "Briefs of that day and later quote it. It replaces the row of its day.";
     match chosen {
@@ -101,8 +100,8 @@ async fn signals(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
             anchor(&path, "Change"),
         ]
     });
-    let head = vec!["Key", "Payload", "Act"];
-    page.table(Table { label: "Signals", head, rows: rows.collect(), empty: "None of that day." });
+    let head = ["Key", "Payload", "Act"];
+    page.table("Signals", head, rows, "None of that day.");
     let form = context.form(&PUT_SIGNAL, &[], signal_fields(day, chosen.as_ref()));
     let lead = "Briefs of that day and later quote it. It replaces the row of its key and day.";
     match chosen {
@@ -138,12 +137,8 @@ async fn memos(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError
         let form = context.row_form(&RETRACT_MEMO, "memo", &memo.id.to_string());
         (cells, form.into_iter().collect())
     });
-    page.blocks.push(Block::ActTable(ActTable {
-        label: "Memos",
-        head: vec!["Memo", "Published"],
-        rows: rows.collect(),
-        empty: "None is published.",
-    }));
+    let head = ["Memo", "Published"];
+    page.act_table("Memos", head, rows, "None is published.");
     if let Some(before) = found.next_before {
         page.more(&format!("/operate/records?before={before}"), "Older memos");
     }

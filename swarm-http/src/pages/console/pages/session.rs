@@ -63,8 +63,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
                 context.times.time(take.filed_at()),
             ]
         });
-        let (label, head) = ("Takes", vec!["Member", "Take", "Filed"]);
-        page.table(Table { label, head, rows: rows.collect(), empty: "" });
+        let head = ["Member", "Take", "Filed"];
+        page.table("Takes", head, rows, "");
         if takes.len() > most {
             let more = format!("{} more, on the public page", takes.len() - most);
             page.text(anchor(&links::session(session.id), &more));

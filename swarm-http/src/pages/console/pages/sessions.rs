@@ -8,7 +8,6 @@ use super::super::acts::CONVENE;
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, anchor, two_lines};
-use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::lists::Subjects;
 use crate::pages::stage_text;
@@ -52,8 +51,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             session.window_closes_at.map_or(Markup::text("none"), |at| context.times.time(at)),
         ]
     });
-    let (label, head) = ("Sessions", vec!["Session", "Stage", "Deadline"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No sessions found." });
+    let head = ["Session", "Stage", "Deadline"];
+    page.table("Sessions", head, rows, "No sessions found.");
     if let Some(before) = found.next_before {
         let state = state.map(|state| format!("state={state}&")).unwrap_or_default();
         page.more(&format!("/operate/sessions?{state}before={before}"), "Earlier sessions");

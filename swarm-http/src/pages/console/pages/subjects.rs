@@ -13,7 +13,6 @@ use super::super::body::cells_of;
 use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView};
 use super::super::layout::{Page, anchor, quoted};
-use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::{self, has_path, part};
 use crate::pages::lists::subject_title;
@@ -44,8 +43,8 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
             subject.last_reviewed.map_or(Markup::default(), |day| context.times.day(day)),
         ]
     });
-    let (label, head) = ("Subjects", vec!["Name", "Id", "Status", "Reviewed"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No subjects yet." });
+    let head = ["Name", "Id", "Status", "Reviewed"];
+    page.table("Subjects", head, rows, "No subjects yet.");
     if let Some(next) = found.next_after {
         page.more(&format!("/operate/subjects?after={}", part(next.as_str())), "More subjects");
     }

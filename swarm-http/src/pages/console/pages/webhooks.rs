@@ -5,8 +5,7 @@ use swarm_core::domain::{DeliveryId, DeliveryState};
 use super::super::acts::{RETRY_DELIVERY, TEST_WEBHOOK};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{ActTable, Block, Page, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{Page, quoted, two_lines};
 use crate::pages::Markup;
 use crate::request::parameters::number;
 use crate::response::ApiError;
@@ -30,8 +29,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             oldest.unwrap_or_else(|| Markup::text("none")),
         ]
     });
-    let (label, head) = ("Webhooks", vec!["URL", "State", "Waits since"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "None is configured." });
+    let head = ["URL", "State", "Waits since"];
+    page.table("Webhooks", head, rows, "None is configured.");
     if !webhooks.is_empty() {
         let urls = webhooks.iter().map(|webhook| (&webhook.url, &webhook.url));
         let choice = Field::choice("url", "Webhook", urls, "");
@@ -55,12 +54,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         ];
         (cells, context.row_form(&RETRY_DELIVERY, "delivery", &id).into_iter().collect())
     });
-    page.blocks.push(Block::ActTable(ActTable {
-        label: "Deliveries",
-        head: vec!["Number", "Event", "State", "Last error"],
-        rows: rows.collect(),
-        empty: "No deliveries.",
-    }));
+    let head = ["Number", "Event", "State", "Last error"];
+    page.act_table("Deliveries", head, rows, "No deliveries.");
     if let Some(next) = found.next_before {
         page.more(&format!("/operate/webhooks?before={next}"), "Older deliveries");
     }
