@@ -509,7 +509,8 @@ impl Field {
             let names: Vec<_> = self.columns.iter().map(|(name, _)| *name).collect();
             let rows = sent.rows(&names);
             if !rows.is_empty() {
-                self = Self::rows(self.name, &self.label, self.columns, rows).with_hint_of(&self);
+                let hint = self.hint;
+                self = Self { hint, ..Self::rows(self.name, &self.label, self.columns, rows) };
             }
         } else if self.kind == Kind::Several && sent.has(CHOOSE) {
             for (_, _, is_chosen) in &mut self.options {
@@ -529,12 +530,6 @@ impl Field {
             }
         }
         self
-    }
-}
-
-impl Field {
-    fn with_hint_of(self, other: &Self) -> Self {
-        Self { hint: other.hint.clone(), ..self }
     }
 }
 
