@@ -1,13 +1,8 @@
 //! Until when the certificate of the server is valid, for `/readyz` and `/metrics` (MANUAL.md, 13.4).
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
-use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::registry::Unit;
 use swarm_core::Timestamp;
 
 /// How long before its end a certificate is warned of.
@@ -45,27 +40,6 @@ pub fn expiry_warning(not_after: Timestamp, now: Timestamp) -> Option<String> {
 fn server_time() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::EPOCH.plus_millis(since.as_millis().try_into().unwrap_or(i64::MAX))
-}
-
-impl Collector for CertificateExpiry {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        const HELP: &str =
-            "When the TLS certificate expires, in seconds since the beginning of 1970";
-        let Some(not_after) = (self.0)() else { return Ok(()) };
-        let gauge = ConstGauge::new(not_after.millis().div_euclid(1_000));
-        gauge.encode(encoder.encode_descriptor(
-            "tls_not_after",
-            HELP,
-            Some(&Unit::Seconds),
-            gauge.metric_type(),
-        )?)
-    }
-}
-
-impl fmt::Debug for CertificateExpiry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CertificateExpiry").field(&(self.0)()).finish()
-    }
 }
 
 #[cfg(test)]

@@ -36,9 +36,6 @@ pub struct Site {
     pub(crate) origins: Origins,
     pub(crate) metrics: Metrics,
     operations_apart: bool,
-    certificate: Option<CertificateExpiry>,
-    /// Why briefs could not be exported the last time, of the tenants that this happened to.
-    export_faults: fn() -> BTreeMap<TenantId, String>,
     /// Whether messages are delivered.
     sends_mail: bool,
     /// Limits the memory for bodies and answers in flight.
@@ -102,8 +99,6 @@ impl Site {
             origins: Origins::default(),
             metrics: Metrics::default(),
             operations_apart: false,
-            certificate: None,
-            export_faults: BTreeMap::new,
             sends_mail: true,
             budget: Budget::default(),
             scheduler: Scheduler::default(),
@@ -181,7 +176,7 @@ impl Site {
     /// `swarm_log_lines_dropped_total`.
     #[must_use]
     pub fn with_dropped_log_lines(mut self, dropped: fn() -> u64) -> Self {
-        self.metrics.count_dropped_log_lines(dropped);
+        self.metrics.dropped_log_lines = Some(dropped);
         self
     }
 
@@ -189,8 +184,7 @@ impl Site {
     /// fail, and exposes their number as `swarm_exports_failing`.
     #[must_use]
     pub fn with_export_faults(mut self, faults: fn() -> BTreeMap<TenantId, String>) -> Self {
-        self.metrics.show_failing_exports(faults);
-        self.export_faults = faults;
+        self.metrics.export_faults = Some(faults);
         self
     }
 
@@ -205,7 +199,7 @@ impl Site {
     /// empty.
     #[must_use]
     pub fn with_build_info(mut self, version: &'static str, commit: &'static str) -> Self {
-        self.metrics.show_build_info(version, commit);
+        self.metrics.build = Some([("version", version), ("commit", commit)]);
         self
     }
 
@@ -216,15 +210,13 @@ impl Site {
         mut self,
         not_after: impl Fn() -> Option<Timestamp> + Send + Sync + 'static,
     ) -> Self {
-        let expiry = CertificateExpiry::new(not_after);
-        self.metrics.show_certificate_expiry(expiry.clone());
-        self.certificate = Some(expiry);
+        self.metrics.certificate = Some(CertificateExpiry::new(not_after));
         self
     }
 
     /// The gauge `swarm_connections` of `/metrics`, to be set by the accept loop.
     pub fn connections(&self) -> Gauge {
-        self.metrics.connections()
+        self.metrics.connections.clone()
     }
 
     /// Registers the metrics of the site in the registry of the program, under the names that they have in `/metrics`:
@@ -284,7 +276,7 @@ impl Site {
     pub fn maintenance(self: &Arc<Self>) -> Maintenance<Self> {
         let site = Arc::clone(self);
         Maintenance::new(self, &self.clocks)
-            .with(move || CountRecords::new(site.metrics.figures_of_tenant()))
+            .with(move || CountRecords::new(site.metrics.figures.of_tenant()))
     }
 
     /// Checks the readiness of the store, as `/readyz` does, and sets `swarm_store_warnings` of `/metrics` to
@@ -305,7 +297,8 @@ impl Site {
             );
             ready = Err(StoreError::misconfigured("sign", foreign).into());
         }
-        for (tenant, damage) in self.damaged_logs() {
+        // The tenants whose entries differ from those that were signed.
+        for (tenant, damage) in self.of_logs(SignedLog::damage) {
             let text = format!("{tenant}: {damage}: the store was edited, or is damaged");
             match (&mut ready, damage) {
                 (Ok(readiness), Damage::Unreadable(..)) => readiness.warnings.push(text),
@@ -321,20 +314,20 @@ impl Site {
         if let Ok(readiness) = &mut ready {
             readiness.warnings.extend(self.clocks.warning());
         }
-        self.metrics.store_warns(ready.as_ref().map_or(1, |readiness| readiness.warnings.len()));
+        let warnings = ready.as_ref().map_or(1, |readiness| readiness.warnings.len());
+        self.metrics.store_warnings.set(warnings);
         if let Ok(readiness) = &mut ready {
             readiness.warnings.extend(self.disputes());
             readiness.warnings.extend(self.missed_timestamps());
-            readiness
-                .warnings
-                .extend(self.certificate.as_ref().and_then(CertificateExpiry::warning));
+            let certificate = self.metrics.certificate.as_ref();
+            readiness.warnings.extend(certificate.and_then(CertificateExpiry::warning));
         }
         ready
     }
 
     /// Why the briefs of this tenant could not be exported the last time.
     pub(crate) fn export_fault(&self, tenant: &TenantId) -> Option<String> {
-        (self.export_faults)().remove(tenant)
+        self.metrics.export_faults?().remove(tenant)
     }
 
     /// Whether messages are delivered.
@@ -344,7 +337,7 @@ impl Site {
 
     /// When the certificate in use expires, if that is known.
     pub(crate) fn certificate_expiry(&self) -> Option<Timestamp> {
-        self.certificate.as_ref().and_then(CertificateExpiry::not_after)
+        self.metrics.certificate.as_ref().and_then(CertificateExpiry::not_after)
     }
 
     /// The tenants the last checkpoint of whose log was signed by another key than this server's.
@@ -353,22 +346,17 @@ impl Site {
         foreign.into_iter().map(|(tenant, ())| tenant).collect()
     }
 
-    /// The tenants whose entries differ from those that were signed.
-    fn damaged_logs(&self) -> Vec<(TenantId, Damage)> {
-        self.of_logs(SignedLog::damage)
-    }
-
     /// What witnesses have against the logs, also in `swarm_log_disputes` of `/metrics`.
     fn disputes(&self) -> Vec<String> {
         let disputes = named(self.of_logs(SignedLog::disputes));
-        self.metrics.logs_are_disputed(disputes.len());
+        self.metrics.log_disputes.set(disputes.len());
         disputes
     }
 
     /// The logs without a timestamp of their last checkpoint that needs one, also in `swarm_missed_timestamps` of `/metrics`.
     fn missed_timestamps(&self) -> Vec<String> {
         let missed = named(self.of_logs(SignedLog::missed_timestamp));
-        self.metrics.timestamps_are_missed(missed.len());
+        self.metrics.missed_timestamps.set(missed.len());
         missed
     }
 

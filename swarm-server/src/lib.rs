@@ -71,7 +71,7 @@ use self::activity::Activity;
 use self::connections::Connections;
 use self::request_head::{bad_request, check_framing, normalize_host};
 use self::socket::Socket;
-use self::tls::{Stream, TlsAcceptor};
+use self::tls::TlsAcceptor;
 
 pub use self::limits::Limits;
 #[cfg(feature = "tls")]
@@ -249,7 +249,7 @@ async fn drive<S, B>(
     B: Body<Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
     let stream = tokio::select! {
-        stream = timeout(handshake_deadline, Stream::accept(socket, tls)) => stream,
+        stream = timeout(handshake_deadline, tls::accept(socket, tls)) => stream,
         _ = stopped.changed() => return,
     };
     let stream = match stream {

@@ -2,13 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use swarm_core::proof::pem_text;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 pub(crate) use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::CryptoProvider;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
@@ -16,7 +14,6 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
 use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{self, ServerConfig};
-use tokio_rustls::server::TlsStream;
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 
@@ -164,70 +161,17 @@ impl fmt::Debug for Current {
 }
 
 /// A connection, encrypted or not.
-pub(crate) enum Stream {
-    Plain(Socket),
-    Tls(Box<TlsStream<Socket>>),
-}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl Stream {
-    /// Performs the TLS handshake, if `tls` is given.
-    pub(crate) async fn accept(socket: Socket, tls: Option<TlsAcceptor>) -> io::Result<Self> {
-        match tls {
-            Some(tls) => Ok(Self::Tls(Box::new(tls.accept(socket).await?))),
-            None => Ok(Self::Plain(socket)),
-        }
-    }
-}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Calls the method of the stream inside.
-macro_rules! inner {
-    ($stream:ident, $method:ident($($argument:expr),*)) => {
-        match $stream.get_mut() {
-            Stream::Plain(socket) => Pin::new(socket).$method($($argument),*),
-            Stream::Tls(tls) => Pin::new(&mut **tls).$method($($argument),*),
-        }
-    };
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        inner!(self, poll_read(cx, buf))
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        inner!(self, poll_write(cx, buf))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        inner!(self, poll_write_vectored(cx, bufs))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(socket) => socket.is_write_vectored(),
-            Self::Tls(tls) => tls.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        inner!(self, poll_flush(cx))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        inner!(self, poll_shutdown(cx))
+/// Performs the TLS handshake, if `tls` is given.
+pub(crate) async fn accept(
+    socket: Socket,
+    tls: Option<TlsAcceptor>,
+) -> io::Result<Box<dyn Stream>> {
+    match tls {
+        Some(tls) => Ok(Box::new(tls.accept(socket).await?)),
+        None => Ok(Box::new(socket)),
     }
 }

@@ -19,10 +19,6 @@ impl TlsCertificate {
 #[derive(Clone)]
 pub(crate) enum TlsAcceptor {}
 
-pub(crate) struct Stream;
-
-impl Stream {
-    pub(crate) async fn accept(socket: Socket, _: Option<TlsAcceptor>) -> io::Result<Socket> {
-        Ok(socket)
-    }
+pub(crate) async fn accept(socket: Socket, _: Option<TlsAcceptor>) -> io::Result<Socket> {
+    Ok(socket)
 }

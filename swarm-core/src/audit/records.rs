@@ -43,7 +43,7 @@ pub(super) fn read(
     for raw in bundle.takes() {
         let mut fields = raw.to_object();
         digests.complete(&mut fields);
-        let id = fields.members().find(|(name, _)| *name == "id").map(|(_, id)| write(id));
+        let id = fields.get("id").map(write);
         let id = id.map_or_else(|| "null".to_owned(), |id| printable_json(&id));
         let mut fault = |fault| faults.push(format!("take {id}: {fault}"));
         let superseded_by = fields.clone().take("supersededBy");

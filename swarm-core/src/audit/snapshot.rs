@@ -114,11 +114,11 @@ fn different_fields(given: &Snapshot, computed: &Snapshot) -> Vec<String> {
     let (given, computed) = (read(given), read(computed));
     let mut fields = Vec::new();
     for (name, value) in computed.members() {
-        match (value, member(&given, name)) {
+        match (value, given.get(name)) {
             (value, Some(given)) if value == given => {}
             (Json::Object(inner), Some(Json::Object(given))) => {
                 let differing =
-                    inner.members().filter(|(name, value)| member(given, name) != Some(value));
+                    inner.members().filter(|(name, value)| given.get(name) != Some(value));
                 fields.extend(
                     differing.map(|(inner, value)| format!("{name}.{inner} is {}", write(value))),
                 );
@@ -135,9 +135,5 @@ fn different_fields(given: &Snapshot, computed: &Snapshot) -> Vec<String> {
 /// The members that one object has and another has not.
 fn more_members<'a>(one: &'a Object, other: &'a Object) -> impl Iterator<Item = String> + 'a {
     let names = one.members().map(|(name, _)| name);
-    names.filter(|name| member(other, name).is_none()).map(printable)
-}
-
-fn member<'a>(object: &'a Object, name: &str) -> Option<&'a Json> {
-    object.members().find(|(field, _)| *field == name).map(|(_, value)| value)
+    names.filter(|name| other.get(name).is_none()).map(printable)
 }

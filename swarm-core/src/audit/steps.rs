@@ -174,6 +174,5 @@ pub(super) fn changed_fields<'a>(before: &'a Object, after: &'a Object) -> Vec<&
 }
 
 fn value<'a>(record: &'a Object, field: &str) -> Option<&'a Json> {
-    let member = record.members().find(|(name, _)| *name == field);
-    member.map(|(_, value)| value).filter(|value| **value != Json::Null)
+    record.get(field).filter(|value| **value != Json::Null)
 }

@@ -1,7 +1,10 @@
 //! Quotas on what a tenant accepts (API.md, 5.7).
 
-/// The quotas of a tenant. A request over a quota is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use serde::Deserialize;
+
+/// The quotas of a tenant. A request over a quota is refused. One that is not given has its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Quotas {
     /// The maximum number of applications that await review. Default 10,000.

@@ -51,8 +51,7 @@ impl Program {
 
 /// `/llms.txt`: what the service is, with links (llmstxt.org).
 pub(crate) async fn llms(request: RequestContext) -> Reply {
-    let State { name, about, origin, now, .. } = state(&request).await?;
-    markdown(&Llms { name, about, origin, now })
+    markdown(&state(&request).await?)
 }
 
 #[derive(Template)]
@@ -67,16 +66,9 @@ struct Skill {
     problems: Vec<Problem>,
 }
 
+/// What the guides say of a tenant: all that `/llms.txt` does.
 #[derive(Template)]
 #[template(path = "discovery/llms.txt", escape = "none")]
-struct Llms {
-    name: String,
-    about: String,
-    origin: String,
-    now: Now,
-}
-
-/// What the guides say of a tenant.
 struct State {
     tenant: String,
     name: String,

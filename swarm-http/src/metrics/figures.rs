@@ -96,8 +96,14 @@ impl Collector for AllFigures {
         )?;
         let help = "Windows of the schedule, open or among the next three of their entry, that get no session as things stand";
         gauge("schedule_skipped", help, self.sum(|it| it.skipped_windows))?;
-        self.encode_deliveries(&mut encoder)?;
-        self.encode_outbox(&mut encoder)
+        let help = "Deliveries to webhooks, of the last seven days";
+        let states = DeliveryState::ALL.map(|state| (state, state.as_str()));
+        self.encode_states(&mut encoder, ("webhook_deliveries", help), states, |it| {
+            &it.deliveries
+        })?;
+        let states = MailState::ALL.map(|state| (state, state.as_str()));
+        let outbox = ("outbox", "Messages to members");
+        self.encode_states(&mut encoder, outbox, states, |it| &it.messages)
     }
 }
 
@@ -150,31 +156,22 @@ impl Collector for FiguresByTenant {
 }
 
 impl AllFigures {
-    fn encode_deliveries(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Deliveries to webhooks, of the last seven days";
-        let mut family =
-            encoder.encode_descriptor("webhook_deliveries", help, None, MetricType::Gauge)?;
-        for state in DeliveryState::ALL {
+    /// A gauge of the records in each state.
+    fn encode_states<S: Copy + PartialEq>(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        (name, help): (&str, &str),
+        states: impl IntoIterator<Item = (S, &'static str)>,
+        counts: fn(&Figures) -> &[(S, u64)],
+    ) -> fmt::Result {
+        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (state, word) in states {
             let in_state = |figures: &Figures| {
-                let of_state = figures.deliveries.iter().filter(|(it, _)| *it == state);
+                let of_state = counts(figures).iter().filter(|(it, _)| *it == state);
                 of_state.map(|(_, count)| count).sum()
             };
             let gauge = ConstGauge::new(self.sum(in_state));
-            gauge.encode(family.encode_family(&[("state", state.as_str())])?)?;
-        }
-        Ok(())
-    }
-
-    fn encode_outbox(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Messages to members";
-        let mut family = encoder.encode_descriptor("outbox", help, None, MetricType::Gauge)?;
-        for state in MailState::ALL {
-            let in_state = |figures: &Figures| {
-                let of_state = figures.messages.iter().filter(|(it, _)| *it == state);
-                of_state.map(|(_, count)| count).sum()
-            };
-            let gauge = ConstGauge::new(self.sum(in_state));
-            gauge.encode(family.encode_family(&[("state", state.as_str())])?)?;
+            gauge.encode(family.encode_family(&[("state", word)])?)?;
         }
         Ok(())
     }

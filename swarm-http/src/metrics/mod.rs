@@ -11,7 +11,7 @@ use std::fmt;
 use http::{Method, StatusCode};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
@@ -22,8 +22,8 @@ use swarm_core::TenantId;
 use swarm_core::wire::Problem;
 
 use crate::certificate::CertificateExpiry;
+pub(crate) use figures::CountRecords;
 use figures::{AllFigures, FiguresByTenant};
-pub(crate) use figures::{CountRecords, TenantFigures};
 
 /// What the names of all metrics begin with.
 const PREFIX: &str = "swarm";
@@ -37,16 +37,19 @@ pub(crate) struct Metrics {
     submits: [Family<Outcome, Counter>; Submitted::ALL.len()],
     seconds: Family<AtRoute, Histogram>,
     in_flight: Gauge,
-    connections: Gauge,
-    store_warnings: Gauge,
-    log_disputes: Gauge,
-    missed_timestamps: Gauge,
-    figures: AllFigures,
+    /// Open connections.
+    pub(crate) connections: Gauge,
+    pub(crate) store_warnings: Count,
+    pub(crate) log_disputes: Count,
+    pub(crate) missed_timestamps: Count,
+    pub(crate) figures: AllFigures,
     /// The version and the commit of the program.
-    build: Option<[(&'static str, &'static str); 2]>,
-    certificate: Option<CertificateExpiry>,
-    dropped_log_lines: Option<DroppedLogLines>,
-    failing_exports: Option<FailingExports>,
+    pub(crate) build: Option<[(&'static str, &'static str); 2]>,
+    pub(crate) certificate: Option<CertificateExpiry>,
+    /// The number of log lines that the log writer has dropped.
+    pub(crate) dropped_log_lines: Option<fn() -> u64>,
+    /// Why briefs could not be exported the last time, of the tenants that this happened to.
+    pub(crate) export_faults: Option<fn() -> BTreeMap<TenantId, String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -94,15 +97,25 @@ impl Default for Metrics {
             seconds: Family::new_with_constructor(durations),
             in_flight: Gauge::default(),
             connections: Gauge::default(),
-            store_warnings: Gauge::default(),
-            log_disputes: Gauge::default(),
-            missed_timestamps: Gauge::default(),
+            store_warnings: Count::default(),
+            log_disputes: Count::default(),
+            missed_timestamps: Count::default(),
             figures: AllFigures::default(),
             build: None,
             certificate: None,
             dropped_log_lines: None,
-            failing_exports: None,
+            export_faults: None,
         }
+    }
+}
+
+/// A gauge of how many there are.
+#[derive(Default)]
+pub(crate) struct Count(Gauge);
+
+impl Count {
+    pub(crate) fn set(&self, count: usize) {
+        self.0.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 }
 
@@ -114,11 +127,6 @@ impl Metrics {
     /// Counts a request as in flight until the guard is dropped.
     pub(crate) fn start_request(&self) -> GaugeGuard {
         GaugeGuard::increment(&self.in_flight)
-    }
-
-    /// The gauge of open connections.
-    pub(crate) fn connections(&self) -> Gauge {
-        self.connections.clone()
     }
 
     pub(crate) fn record(
@@ -139,43 +147,6 @@ impl Metrics {
         for (_, submits) in kinds.filter(|((kind, ..), _)| *kind == what) {
             submits.get_or_create(&Outcome { outcome }).inc();
         }
-    }
-
-    pub(crate) fn store_warns(&self, warnings: usize) {
-        self.store_warnings.set(i64::try_from(warnings).unwrap_or(i64::MAX));
-    }
-
-    pub(crate) fn logs_are_disputed(&self, disputes: usize) {
-        self.log_disputes.set(i64::try_from(disputes).unwrap_or(i64::MAX));
-    }
-
-    pub(crate) fn timestamps_are_missed(&self, logs: usize) {
-        self.missed_timestamps.set(i64::try_from(logs).unwrap_or(i64::MAX));
-    }
-
-    /// The gauges of another tenant.
-    pub(crate) fn figures_of_tenant(&self) -> TenantFigures {
-        self.figures.of_tenant()
-    }
-
-    /// Exposes the version and the commit of the program.
-    pub(crate) fn show_build_info(&mut self, version: &'static str, commit: &'static str) {
-        self.build = Some([("version", version), ("commit", commit)]);
-    }
-
-    /// Exposes when the certificate expires.
-    pub(crate) fn show_certificate_expiry(&mut self, expiry: CertificateExpiry) {
-        self.certificate = Some(expiry);
-    }
-
-    /// Exposes a counter that the caller keeps.
-    pub(crate) fn count_dropped_log_lines(&mut self, dropped: fn() -> u64) {
-        self.dropped_log_lines = Some(DroppedLogLines(dropped));
-    }
-
-    /// Exposes a gauge that the caller keeps.
-    pub(crate) fn show_failing_exports(&mut self, faults: fn() -> BTreeMap<TenantId, String>) {
-        self.failing_exports = Some(FailingExports(faults));
     }
 
     /// All metrics as text, for the operator of the server.
@@ -207,30 +178,51 @@ impl Metrics {
         registry.register(
             "store_warnings",
             "Warnings of the last readiness check of the store",
-            self.store_warnings.clone(),
+            self.store_warnings.0.clone(),
         );
         registry.register(
             "log_disputes",
             "Witnesses that have cosigned another log under the name of one of these",
-            self.log_disputes.clone(),
+            self.log_disputes.0.clone(),
         );
         registry.register(
             "missed_timestamps",
             "Logs whose last checkpoint after a close has no timestamp",
-            self.missed_timestamps.clone(),
+            self.missed_timestamps.0.clone(),
         );
         if let Some(build) = self.build {
             registry.register("build", "Version and commit of the program", Info::new(build));
         }
         registry.register_collector(Box::new(self.figures.clone()));
-        if let Some(expiry) = &self.certificate {
-            registry.register_collector(Box::new(expiry.clone()));
+        if let Some(expiry) = self.certificate.clone() {
+            registry.register_collector(Box::new(Read {
+                name: "tls_not_after",
+                help: "When the TLS certificate expires, in seconds since the beginning of 1970",
+                unit: Some(Unit::Seconds),
+                read: move || {
+                    let not_after = expiry.not_after()?;
+                    Some(ConstGauge::new(not_after.millis().div_euclid(1_000)))
+                },
+            }));
         }
         if let Some(dropped) = self.dropped_log_lines {
-            registry.register_collector(Box::new(dropped));
+            registry.register_collector(Box::new(Read {
+                name: "log_lines_dropped",
+                help: "Log lines dropped because they could not be written in time",
+                unit: None,
+                read: move || Some(ConstCounter::new(dropped())),
+            }));
         }
-        if let Some(failing) = self.failing_exports {
-            registry.register_collector(Box::new(failing));
+        if let Some(faults) = self.export_faults {
+            registry.register_collector(Box::new(Read {
+                name: "exports_failing",
+                help: "Tenants whose briefs could not be exported the last time",
+                unit: None,
+                read: move || {
+                    let failing = i64::try_from(faults().len()).unwrap_or(i64::MAX);
+                    Some(ConstGauge::new(failing))
+                },
+            }));
         }
         let http = registry.sub_registry_with_prefix("http");
         http.register("requests", "Requests answered", self.requests.clone());
@@ -256,36 +248,30 @@ fn text(registry: &Registry) -> String {
     text
 }
 
-#[derive(Clone, Copy, Debug)]
-struct DroppedLogLines(fn() -> u64);
+/// A metric that is read whenever it is collected; none while there is nothing to read.
+struct Read<F> {
+    name: &'static str,
+    help: &'static str,
+    unit: Option<Unit>,
+    read: F,
+}
 
-impl Collector for DroppedLogLines {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        const HELP: &str = "Log lines dropped because they could not be written in time";
-        let counter = ConstCounter::new((self.0)());
-        counter.encode(encoder.encode_descriptor(
-            "log_lines_dropped",
-            HELP,
-            None,
-            counter.metric_type(),
-        )?)
+impl<F> fmt::Debug for Read<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Read").field(&self.name).finish()
     }
 }
 
-/// A gauge that the caller keeps.
-#[derive(Clone, Copy, Debug)]
-struct FailingExports(fn() -> BTreeMap<TenantId, String>);
-
-impl Collector for FailingExports {
+impl<F, M> Collector for Read<F>
+where
+    F: Fn() -> Option<M> + Send + Sync + 'static,
+    M: EncodeMetric,
+{
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        const HELP: &str = "Tenants whose briefs could not be exported the last time";
-        let gauge = ConstGauge::new(i64::try_from((self.0)().len()).unwrap_or(i64::MAX));
-        gauge.encode(encoder.encode_descriptor(
-            "exports_failing",
-            HELP,
-            None,
-            gauge.metric_type(),
-        )?)
+        let Some(metric) = (self.read)() else { return Ok(()) };
+        let kind = metric.metric_type();
+        let unit = self.unit.as_ref();
+        metric.encode(encoder.encode_descriptor(self.name, self.help, unit, kind)?)
     }
 }
 

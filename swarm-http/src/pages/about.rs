@@ -3,12 +3,13 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::STANCES;
+use swarm_core::domain::{STANCES, Stance, StanceScale};
 use swarm_core::rules::{self, RankedPosition};
 
 use super::charts::signed;
 use super::frame::{Frame, SiteContext, html};
 use super::markup::Markup;
+use super::outcome::value_text;
 use super::stance;
 use crate::request::RequestContext;
 use crate::response::Reply;
@@ -61,20 +62,11 @@ struct Row {
 /// The scale of stances, from bearish to bullish.
 pub(super) fn scale() -> Vec<Step> {
     let step = |(name, rank): (&'static str, i8)| Step {
-        figure: figure(rank),
+        figure: value_text(rank.into()),
         word: stance::word(name, None),
         class: name,
     };
     STANCES.into_iter().map(step).collect()
-}
-
-/// `−2`, `0`, `+1`
-fn figure(rank: i8) -> String {
-    match rank {
-        0 => "0".to_owned(),
-        rank if rank < 0 => format!("−{}", rank.unsigned_abs()),
-        rank => format!("+{rank}"),
-    }
 }
 
 impl Example {
@@ -89,29 +81,20 @@ impl Example {
         let rows = EXAMPLE.iter().zip(ranks).zip(&positions);
         let rows = rows.map(|(((name, confidence), rank), position)| Row {
             stance: stance::word(name, None),
-            rank: figure(rank),
+            rank: value_text(rank.into()),
             confidence: format!("{confidence:.2}"),
             product: signed(product(position)),
         });
         let score = rules::score(&positions).unwrap_or_default();
+        let nearest = StanceScale::of_service().nearest(score);
         Self {
             rows: rows.collect(),
             products: signed(positions.iter().map(product).sum()),
             confidences: format!("{:.2}", positions.iter().map(|it| it.confidence).sum::<f64>()),
             score: signed(score),
-            stance: stance::word(nearest(score), None),
+            stance: stance::word(nearest.map_or("neutral", Stance::as_str), None),
         }
     }
-}
-
-/// The stance nearest to a score.
-fn nearest(score: f64) -> &'static str {
-    let far = |rank: i8| (f64::from(rank) - score).abs();
-    let nearest = STANCES.into_iter().min_by(|a, b| {
-        // A tie goes to the one closer to neutral.
-        far(a.1).total_cmp(&far(b.1)).then(a.1.abs().cmp(&b.1.abs()))
-    });
-    nearest.map_or("neutral", |(name, _)| name)
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {

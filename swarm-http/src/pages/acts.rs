@@ -8,7 +8,7 @@ use swarm_core::domain::{
 use swarm_core::service::PageEntry;
 use swarm_core::{Error, MemberId, Tenant, Timestamp, json};
 
-use super::markup::{Markup, clipped, escape};
+use super::markup::{Markup, anchor, clipped, escape};
 use super::outcome::value_text;
 use super::people::People;
 use super::time_text::TimeFormatter;
@@ -62,7 +62,7 @@ pub(super) fn describe(
             };
             let memo = match published_memo(&line.entry).filter(|_| !is_retracted) {
                 Some(id) => anchor(&links::memo(id), &format!("memo {id}")),
-                None => "a memo".to_owned(),
+                None => Markup::text("a memo"),
             };
             let author = member_link(&entry.member_id, people);
             (format!("{memo} of {author} {act}"), entry.by.as_ref(), None)
@@ -93,7 +93,9 @@ pub(super) fn describe(
             };
             let day = match entry.act {
                 // The day may have no page yet, or no more.
-                DayAct::Subject | DayAct::Withdrawn => escape(&committee_day(entry.date, times)),
+                DayAct::Subject | DayAct::Withdrawn => {
+                    Markup::text(&committee_day(entry.date, times))
+                }
                 _ => committee_link(entry.date, times),
             };
             (format!("{day}: {act}"), Some(&entry.by), None)
@@ -262,12 +264,8 @@ fn attribution(by: Option<&Actor>, note: Option<&Note>) -> String {
     by.unwrap_or_default() + &note.unwrap_or_default()
 }
 
-fn anchor(href: &str, text: &str) -> String {
-    format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(text))
-}
-
 /// A member by name; an erased one by its id, since all of them have the same name.
-fn member_link(id: &MemberId, people: &People) -> String {
+fn member_link(id: &MemberId, people: &People) -> Markup {
     let name = people.person(id).name;
     let name = if name == Name::erased().as_str() { id.as_str() } else { &name };
     anchor(&links::member(id), &clipped(name, 40))
@@ -277,8 +275,11 @@ fn committee_day(date: Day, times: TimeFormatter) -> String {
     format!("the committee of {}", times.day_text(date))
 }
 
-fn committee_link(date: Day, times: TimeFormatter) -> String {
+fn committee_link(date: Day, times: TimeFormatter) -> Markup {
     let text = committee_day(date, times);
     // A log may have entries of a committee that the site no longer serves.
-    if cfg!(feature = "committee") { anchor(&links::committee(date), &text) } else { escape(&text) }
+    match cfg!(feature = "committee") {
+        true => anchor(&links::committee(date), &text),
+        false => Markup::text(&text),
+    }
 }

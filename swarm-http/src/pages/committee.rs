@@ -8,10 +8,10 @@ use swarm_core::{CommitteeRefusal, Resource};
 
 use super::charts::stance_field;
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::list_filter::ListFilter;
-use super::lists::{StanceRow, Subjects, number_param, part_title};
+use super::list_filter::{ListFilter, Rows};
+use super::lists::{StanceRow, Subjects, part_title};
 use super::markdown::{HeadingLevel, markdown};
-use super::markup::{Markup, clipped};
+use super::markup::{Markup, clipped, count};
 use super::people::Person;
 use super::time_text::TimeFormatter;
 use super::{links, stance};
@@ -65,8 +65,7 @@ pub(crate) async fn list(request: RequestContext) -> Reply {
         synthesis: clipped(line.synthesis.as_deref().unwrap_or_default(), MAX_SYNTHESIS),
         takes: match line.takes {
             0 => String::new(),
-            1 => "1 take".to_owned(),
-            takes => format!("{takes} takes"),
+            takes => count(takes, "take", "takes"),
         },
     };
     let path = before.map_or_else(|| find.address(None), |day| find.address_before(day));
@@ -126,15 +125,12 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
     let title = format!("Committee of {}: {}", times.day_text(day), subject.1);
     let rows: Vec<_> = session.takes.iter().map(row).collect();
     let dots: Vec<_> = rows.iter().filter_map(StanceRow::dot).collect();
-    let from = number_param(&request, "from")?.unwrap_or(1).max(1);
-    let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
-    let per_page = request.portion.of(TAKES_PER_PAGE);
-    let end = skipped.saturating_add(per_page);
-    let (path, later) = (links::committee(day), skipped > 0);
-    let address = |from: usize| format!("{path}?from={from}");
-    let canonical = if later { address(skipped.saturating_add(1)) } else { path.clone() };
-    let title = part_title(&title, "from take", later.then_some(from));
-    let frame = Frame::new(SiteContext::of(&request), title, canonical);
+    let path = links::committee(day);
+    let shown = Rows::at(&request, &path, request.portion.of(TAKES_PER_PAGE))?;
+    let (later, next) = (shown.is_later(), shown.next(session.takes.len()));
+    let title = part_title(&title, "from take", shown.from());
+    let takes = shown.of_all(&session.takes).map(|it| view(it, times)).collect();
+    let frame = Frame::new(SiteContext::of(&request), title, shown.address);
     let page = SessionPage {
         frame: frame.below("/swarm/committee", "Committee").called(&*times.day_text(day)).article(),
         subject,
@@ -149,16 +145,10 @@ pub(crate) async fn session(request: RequestContext) -> Reply {
         field: (!dots.is_empty() && !later)
             .then(|| stance_field(StanceScale::of_service(), &dots, None)),
         rows,
-        takes: session
-            .takes
-            .iter()
-            .skip(skipped)
-            .take(per_page)
-            .map(|it| view(it, times))
-            .collect(),
-        next: (end < session.takes.len()).then(|| address(end.saturating_add(1))),
+        takes,
         path,
         later,
+        next,
     };
     Ok(html(StatusCode::OK, &page))
 }

@@ -2,6 +2,7 @@
 
 use swarm_core::TakeDraft;
 
+use super::charts::length;
 use super::markup::{Markup, clipped, escape};
 
 /// Longest texts that are compared word by word, as the product of their words; longer ones would take too
@@ -105,11 +106,6 @@ fn mark_changes(before: &str, after: &str) -> Option<Markup> {
         }
     }
     Some(Markup(html))
-}
-
-/// A number of bytes as a float.
-fn length(bytes: usize) -> f64 {
-    u32::try_from(bytes).map_or(f64::from(u32::MAX), f64::from)
 }
 
 /// The words of both texts in order: what they share is found by their longest common subsequence.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use swarm_core::domain::{Confidence, SessionSummary, Snapshot, Stance, StanceScale};
 use swarm_core::rules::{PublicTake, RankedPosition};
 use swarm_core::store::SessionList;
-use swarm_core::{Error, MemberId, Refusal, Session, TakeId, Tenant};
+use swarm_core::{Error, MemberId, Session, TakeId, Tenant};
 
 use super::charts::{shown, signed};
 use super::markdown::first_words;
@@ -15,6 +15,7 @@ use super::people::{People, Person};
 use super::time_text::TimeFormatter;
 use super::{links, stance};
 use crate::request::portion::Portion;
+use crate::response::if_any;
 
 /// Quotes on each side, and their longest text, in letters.
 const QUOTES: usize = 2;
@@ -303,12 +304,8 @@ pub(super) async fn last_result(
     let has_result = |other: &SessionSummary| other.counts() && other.figures.is_some();
     let found = tenant.summaries_where(list, Some(session.id), 1, has_result).await?;
     let Some(before) = found.sessions.first() else { return Ok(None) };
-    match tenant.session_record(before.id).await {
-        Ok(before) => Ok(Some(before)),
-        // It was withdrawn meanwhile.
-        Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
-        Err(error) => Err(error),
-    }
+    // It may have been withdrawn meanwhile.
+    if_any(tenant.session_record(before.id).await)
 }
 
 impl Moves {

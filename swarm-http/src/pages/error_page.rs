@@ -5,6 +5,7 @@ use http::StatusCode;
 use swarm_core::json::Json;
 
 use super::frame::{Frame, SiteContext, html};
+use super::markup::capitalized;
 use crate::response::{Answer, ApiError, SWARM_HINT};
 use crate::tenants::BasePath;
 
@@ -26,28 +27,21 @@ pub(crate) fn page_below(
         frame: Frame { path: None, ..Frame::new(site, title(&answer), "") },
     };
     let rendered = html(answer.status, &page).below(base);
-    in_place_of(answer, rendered)
+    answer.shown_as(rendered)
 }
 
 /// As [`page`], of an answer to a request for no tenant. It has no name and no links: they would lead to the same error.
 pub(crate) fn page_of_no_tenant(answer: Answer) -> Answer {
     let page = NoTenantPage { title: title(&answer), text: text(answer.status) };
     let rendered = html(answer.status, &page);
-    in_place_of(answer, rendered)
-}
-
-/// The rendered page, with the headers of the error, such as `Allow` and `Retry-After`.
-fn in_place_of(answer: Answer, rendered: Answer) -> Answer {
-    let (mut headers, problem) = (answer.headers, answer.problem);
-    headers.extend(rendered.headers.clone());
-    Answer { headers, problem, error_json: Some(answer.body), ..rendered }
+    answer.shown_as(rendered)
 }
 
 /// The text of the error, as the title of its page.
 fn title(answer: &Answer) -> String {
     let body = Json::read(&answer.body).ok();
     let text_of_error = body.and_then(|body| body.into_object().text("error").ok());
-    capitalized(text_of_error.as_deref().unwrap_or_default())
+    text_of_error.map_or_else(|| "Something went wrong".to_owned(), |text| capitalized(&text))
 }
 
 #[derive(Template)]
@@ -81,13 +75,5 @@ fn text(status: StatusCode) -> &'static str {
             "The records cannot be read at the moment. No record is lost; try again shortly."
         }
         _ => "The request cannot be answered with a page.",
-    }
-}
-
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => "Something went wrong".to_owned(),
     }
 }

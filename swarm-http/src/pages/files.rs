@@ -9,7 +9,6 @@ use swarm_core::domain::{STANCES, SessionSummary, SubjectId};
 use swarm_core::json::{self, is_unprintable};
 use swarm_core::rules::{Counting, PublicTake, dissent, own_distance_from_others};
 use swarm_core::store::SessionList;
-use swarm_core::{Error, Refusal};
 
 use super::lists::uncounted_reason;
 use super::member::{OpenTake, open};
@@ -18,7 +17,7 @@ use super::stage_text;
 use super::time_text::TimeFormatter;
 use super::{frame, subject};
 use crate::request::RequestContext;
-use crate::response::{Answer, Reply};
+use crate::response::{Answer, Reply, if_any};
 use crate::schema::{SchemaRef, schema};
 
 /// Maximum number of sessions in a file.
@@ -54,37 +53,13 @@ enum Cell {
 }
 
 #[derive(Clone, Copy)]
-enum Format {
+pub(crate) enum Format {
     Csv,
     Json,
 }
 
-pub(crate) async fn session_csv(request: RequestContext) -> Reply {
-    session(request, Format::Csv).await
-}
-
-pub(crate) async fn session_json(request: RequestContext) -> Reply {
-    session(request, Format::Json).await
-}
-
-pub(crate) async fn member_csv(request: RequestContext) -> Reply {
-    member(request, Format::Csv).await
-}
-
-pub(crate) async fn member_json(request: RequestContext) -> Reply {
-    member(request, Format::Json).await
-}
-
-pub(crate) async fn subject_csv(request: RequestContext) -> Reply {
-    of_subject(request, Format::Csv).await
-}
-
-pub(crate) async fn subject_json(request: RequestContext) -> Reply {
-    of_subject(request, Format::Json).await
-}
-
 /// The latest take of each member in a session.
-async fn session(request: RequestContext, format: Format) -> Reply {
+pub(crate) async fn session(request: RequestContext, format: Format) -> Reply {
     let id = request.session_id()?;
     let (session, takes) = request.tenant().session(id).await?;
     let members = takes.iter().map(PublicTake::member_id);
@@ -129,7 +104,7 @@ async fn session(request: RequestContext, format: Format) -> Reply {
 }
 
 /// The latest take of a member in each of the newest sessions that it filed in.
-async fn member(request: RequestContext, format: Format) -> Reply {
+pub(crate) async fn member(request: RequestContext, format: Format) -> Reply {
     let tenant = request.tenant();
     let member = tenant.member(&request.member_id(swarm_core::Resource::Member)?).await?;
     let takes = open(&tenant.member_takes(&member.id, None, MAX_SESSIONS).await?.takes);
@@ -169,18 +144,14 @@ async fn member(request: RequestContext, format: Format) -> Reply {
 
 /// The newest sessions of a subject. Ids of subjects are any text: if there is no subject with this id, but
 /// one whose id ends like the file, its page is answered.
-async fn of_subject(mut request: RequestContext, format: Format) -> Reply {
+pub(crate) async fn subject(mut request: RequestContext, format: Format) -> Reply {
     let times = frame::time_formatter(&request).await?;
     let id = request.subject_id()?;
-    match request.tenant().subject(&id).await {
-        Ok(_) => {}
-        Err(Error::Refused(Refusal::NotFound(_))) => {
-            if let Some(part) = request.path.first_mut() {
-                part.push_str(format.suffix());
-            }
-            return subject::page(request).await;
+    if if_any(request.tenant().subject(&id).await)?.is_none() {
+        if let Some(part) = request.path.first_mut() {
+            part.push_str(format.suffix());
         }
-        Err(error) => return Err(error.into()),
+        return subject::page(request).await;
     }
     let list = SessionList::About(id.clone());
     let sessions = request.tenant().summaries(list, None, MAX_SESSIONS).await?.sessions;

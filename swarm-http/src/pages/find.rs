@@ -16,7 +16,7 @@ use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links::{self, part};
 use super::lists::{Subjects, TakeSessions, memo_title};
 use super::markdown::first_words;
-use super::markup::{Markup, clipped, escape, named};
+use super::markup::{Markup, capitalized, clipped, escape, named};
 use super::people::{People, member_name};
 use super::stance;
 use super::subject_card::is_in;
@@ -60,7 +60,7 @@ struct FindPage {
 
 /// A kind of results: its name, the number of them and of how many that is, its address, and whether it is the one chosen.
 struct Chip {
-    name: &'static str,
+    name: String,
     count: String,
     href: String,
     is_chosen: bool,
@@ -68,7 +68,7 @@ struct Chip {
 
 /// The results of one kind.
 struct Group {
-    name: &'static str,
+    name: String,
     /// How many there are of how many that were looked through, unless these are all: where the kind is the one chosen.
     scope: Option<String>,
     hits: Vec<Hit>,
@@ -113,13 +113,8 @@ pub(crate) const FOUND_KIND: SchemaRef = schema!("common", "FoundKind", {
 impl Kind {
     const ALL: [Self; 4] = [Self::Members, Self::Subjects, Self::Takes, Self::Memos];
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Members => "Members",
-            Self::Subjects => "Subjects",
-            Self::Takes => "Takes",
-            Self::Memos => "Memos",
-        }
+    fn name(self) -> String {
+        capitalized(self.value())
     }
 
     /// The value of the parameter.
@@ -168,7 +163,8 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let mut chips: Vec<_> = found.iter().map(chip).collect();
     if let Some(first) = chips.first().map(|_| chosen.is_none()) {
-        let all = Chip { name: "All", count: String::new(), href: address(None), is_chosen: first };
+        let name = "All".to_owned();
+        let all = Chip { name, count: String::new(), href: address(None), is_chosen: first };
         chips.insert(0, all);
     }
     let shown = found.into_iter().filter(|(kind, found)| {

@@ -14,7 +14,7 @@ use swarm_core::{Error, MemberId, Session};
 use super::about::{self, Step};
 use super::charts::{Counts, strip};
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{Named, SessionRow, Subjects, TakeSessions, TakeView, expected_takes};
+use super::lists::{Named, SessionRow, Subjects, TakeSessions, TakeView, expected_takes, missing};
 use super::markup::{Markup, clipped};
 use super::people::People;
 use super::subject_card::SubjectCard;
@@ -174,12 +174,6 @@ impl Records {
         }
         ids
     }
-}
-
-/// The expected members that have not filed.
-fn missing<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> {
-    let filed = |id: &MemberId| takes.iter().any(|take| take.member_id() == id);
-    rules::missing(session, filed)
 }
 
 fn open_session(

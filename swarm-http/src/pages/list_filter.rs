@@ -6,6 +6,7 @@ use swarm_core::rules::Needle;
 
 use super::links::part;
 use super::lists::number_param;
+use super::markup::count;
 use crate::request::RequestContext;
 use crate::response::ApiError;
 
@@ -31,20 +32,60 @@ pub(super) struct Sort {
     pub(super) is_current: bool,
 }
 
-/// The rows of a list that a page shows.
+/// The rows of a list that a page shows: those from the parameter `from` on.
 pub(super) struct Rows {
-    /// The number of rows before it.
-    pub(super) skipped: usize,
+    /// The number of rows before the page, and with it.
+    skipped: usize,
+    end: usize,
     /// The canonical address of the page. The first page is the same one in every order.
     pub(super) address: String,
-    /// The address of the next one.
-    pub(super) next: Option<String>,
+    /// The address of the page that would follow.
+    following: String,
 }
 
 impl Rows {
+    /// The rows of the list at this path, so many on a page.
+    pub(super) fn at(
+        request: &RequestContext,
+        path: &str,
+        per_page: usize,
+    ) -> Result<Self, ApiError> {
+        Self::of(request, per_page, |from| match from {
+            Some(from) => format!("{path}?from={from}"),
+            None => path.to_owned(),
+        })
+    }
+
+    fn of(
+        request: &RequestContext,
+        per_page: usize,
+        address: impl Fn(Option<usize>) -> String,
+    ) -> Result<Self, ApiError> {
+        let from = number_param(request, "from")?.unwrap_or(1).max(1);
+        let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+        let end = skipped.saturating_add(per_page);
+        let after = |rows: usize| address((rows > 0).then(|| rows.saturating_add(1)));
+        Ok(Self { skipped, end, address: after(skipped), following: after(end) })
+    }
+
+    /// Those of all rows that the page shows.
+    pub(super) fn of_all<T>(&self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+        all.into_iter().skip(self.skipped).take(self.end - self.skipped)
+    }
+
+    /// Whether there are rows before the page.
+    pub(super) fn is_later(&self) -> bool {
+        self.skipped > 0
+    }
+
     /// The number of the first row, unless it is 1.
     pub(super) fn from(&self) -> Option<usize> {
-        (self.skipped > 0).then_some(self.skipped + 1)
+        self.is_later().then(|| self.skipped.saturating_add(1))
+    }
+
+    /// The address of the next page, of a list of so many rows.
+    pub(super) fn next(&self, count: usize) -> Option<String> {
+        (self.end < count).then(|| self.following.clone())
     }
 }
 
@@ -93,9 +134,12 @@ impl ListFilter {
         self.params.iter().any(|(name, _)| !LAYOUT.contains(name))
     }
 
-    /// Whether a text is looked for.
-    pub(super) fn is_searched(&self) -> bool {
-        self.needle().is_some()
+    /// `24 members`, `3 found`
+    pub(super) fn count(&self, number: usize, one: &str, more: &str) -> String {
+        match self.needle() {
+            Some(_) => format!("{number} found"),
+            None => count(number, one, more),
+        }
     }
 
     /// The order that is asked for, of these; the first one unless another is named.
@@ -129,23 +173,12 @@ impl ListFilter {
         }
     }
 
-    /// The rows from the parameter `from` on, of so many.
-    pub(super) fn rows(
-        &self,
-        request: &RequestContext,
-        count: usize,
-        per_page: usize,
-    ) -> Result<Rows, ApiError> {
-        let from = number_param(request, "from")?.unwrap_or(1).max(1);
-        let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
-        let shown = skipped.saturating_add(per_page);
-        let address = |from: usize| self.address_without("", Some(("from", from)));
-        let next = (shown < count).then(|| address(shown.saturating_add(1)));
-        let address = match skipped {
-            0 => self.address_without(SORT, None::<(&str, usize)>),
-            _ => address(skipped.saturating_add(1)),
-        };
-        Ok(Rows { skipped, address, next })
+    /// The rows from the parameter `from` on, so many on a page.
+    pub(super) fn rows(&self, request: &RequestContext, per_page: usize) -> Result<Rows, ApiError> {
+        Rows::of(request, per_page, |from| match from {
+            Some(from) => self.address_without("", Some(("from", from))),
+            None => self.address_without(SORT, None::<(&str, usize)>),
+        })
     }
 
     /// The title of the list, with its filters.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use swarm_core::domain::{
     Memo, Quote, SessionSummary, Stance, StanceScale, Subject, SubjectId, Withheld,
 };
-use swarm_core::rules::{Counting, PublicTake, counting};
-use swarm_core::{Error, MemberId, Refusal, Session, SessionId, Take, TakeId, Tenant};
+use swarm_core::rules::{self, Counting, PublicTake, counting};
+use swarm_core::{Error, MemberId, Session, SessionId, Take, TakeId, Tenant};
 
 use super::charts::{Counts, Dot, strip};
 use super::markdown::{HeadingLevel, excerpt};
@@ -19,7 +19,7 @@ use super::time_text::{TimeFormatter, span};
 use super::{links, outcome, stage_text, stance};
 use crate::request::RequestContext;
 use crate::request::parameters::{no_position, number};
-use crate::response::ApiError;
+use crate::response::{ApiError, if_any};
 
 /// Longest excerpt of a take's body in a list, in characters.
 pub(super) const MAX_EXCERPT: usize = 700;
@@ -44,11 +44,8 @@ impl Subjects {
     ) -> Result<Self, Error> {
         let ids: HashSet<_> = ids.into_iter().collect();
         let found = ids.into_iter().map(|id| async move {
-            match tenant.subject(id).await {
-                Ok(subject) => Ok(Some((id.clone(), subject_title(&subject)))),
-                Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
-                Err(error) => Err(error),
-            }
+            let subject = if_any(tenant.subject(id).await)?;
+            Ok::<_, Error>(subject.map(|subject| (id.clone(), subject_title(&subject))))
         });
         Ok(Self(try_join_all(found).await?.into_iter().flatten().collect()))
     }
@@ -79,12 +76,7 @@ pub(super) fn memo_title(memo: &Memo) -> String {
 
 /// The path of a subject's page, and its name, or its id if the subject is unknown.
 pub(super) async fn subject(tenant: &Tenant, id: &SubjectId) -> Result<(String, String), Error> {
-    let name = match tenant.subject(id).await {
-        Ok(subject) => subject_title(&subject),
-        Err(Error::Refused(Refusal::NotFound(_))) => id.as_str().to_owned(),
-        Err(error) => return Err(error),
-    };
-    Ok((links::subject(id), name))
+    Ok(Subjects::find(tenant, [id]).await?.link(id))
 }
 
 /// A session in a list.
@@ -404,13 +396,7 @@ pub(super) async fn sessions_of(
     ids: impl Iterator<Item = SessionId>,
 ) -> Result<Vec<Arc<SessionSummary>>, Error> {
     let ids: HashSet<_> = ids.collect();
-    let found = ids.into_iter().map(|id| async move {
-        match tenant.summary(id).await {
-            Ok(session) => Ok(Some(session)),
-            Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
-            Err(error) => Err(error),
-        }
-    });
+    let found = ids.into_iter().map(|id| async move { if_any(tenant.summary(id).await) });
     Ok(try_join_all(found).await?.into_iter().flatten().collect())
 }
 
@@ -421,6 +407,12 @@ pub(super) fn uncounted_text(counting: Counting) -> Option<&'static str> {
         Counting::Late => Some("late, not counted: filed after the snapshot"),
         Counting::NotExpected => Some("not counted in the snapshot"),
     }
+}
+
+/// The listed members that are expected and have not filed.
+pub(super) fn missing<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> {
+    let filed: HashSet<_> = takes.iter().map(|take| take.member_id()).collect();
+    rules::missing(session, |member| filed.contains(member))
 }
 
 /// A list of members, cut to a maximum length.

@@ -6,7 +6,7 @@ use askama::Template;
 use http::StatusCode;
 use swarm_core::domain::{Day, LogEntry, LogLine, MemoId, Seq};
 use swarm_core::service::{LogFilter, LogQuery, PageEntry};
-use swarm_core::{Error, Refusal, SessionId, Tenant};
+use swarm_core::{Error, SessionId, Tenant};
 
 use super::acts;
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -15,7 +15,7 @@ use super::markup::Markup;
 use super::people::People;
 use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
-use crate::response::Reply;
+use crate::response::{Reply, if_any};
 
 /// Entries per page.
 const PER_PAGE: usize = 40;
@@ -91,10 +91,7 @@ enum Fold {
 type Group = (Option<Fold>, Vec<EntryRow>);
 
 async fn is_retracted(tenant: &Tenant, memo: MemoId) -> Result<bool, Error> {
-    match tenant.memo(memo).await {
-        Err(Error::Refused(Refusal::NotFound(_))) => Ok(true),
-        memo => memo.map(|_| false),
-    }
+    Ok(if_any(tenant.memo(memo).await)?.is_none())
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {

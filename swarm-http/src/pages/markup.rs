@@ -24,6 +24,27 @@ impl Markup {
     }
 }
 
+/// A link.
+pub(crate) fn anchor(href: &str, text: &str) -> Markup {
+    Markup(format!("<a href=\"{}\">{}</a>", escape(href), quoted(text)))
+}
+
+/// Text from outside, in a `bdi` element.
+pub(crate) fn quoted(text: &str) -> Markup {
+    Markup(format!("<bdi>{}</bdi>", escape(text)))
+}
+
+/// `1 take`, `2 takes`
+pub(crate) fn count(number: usize, one: &str, more: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {more}") }
+}
+
+/// The text with a capital letter at its beginning.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 /// Escapes text for HTML, between tags and in quoted attributes.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

@@ -10,7 +10,7 @@ use swarm_core::rules::{
     Counting, MemberFigures, RankedPosition, ScoreFilter, member_figures, stance_changes,
 };
 use swarm_core::service::{ComparedMember, TakeInSession};
-use swarm_core::{Error, Member, Refusal, SessionId, Take};
+use swarm_core::{Error, Member, SessionId, Take};
 
 use super::charts::{Point, StanceAxis, member_line};
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -18,13 +18,13 @@ use super::lists::{
     Subjects, memo_title, no_result_text, number_param, part_title, uncounted_text, withheld_text,
 };
 use super::markdown::{HeadingLevel, first_words, markdown};
-use super::markup::{Markup, clipped};
+use super::markup::{Markup, clipped, count};
 use super::outcome::RecordView;
 use super::people::member_name;
 use super::time_text::{TimeFormatter, day_number, span};
 use super::{links, stage_text, stance};
 use crate::request::RequestContext;
-use crate::response::Reply;
+use crate::response::{Reply, if_any};
 
 /// Sessions per page.
 const PER_PAGE: usize = 30;
@@ -200,13 +200,9 @@ async fn owes(
     let open = overview.open_sessions(tenant, expecting, MAX_OWED).await?;
     drop(overview);
     for session in open {
-        let expects = match tenant.session_record(session.id).await {
-            Ok(session) => session.expects(&member.id),
-            // It was withdrawn meanwhile.
-            Err(Error::Refused(Refusal::NotFound(_))) => false,
-            Err(error) => return Err(error),
-        };
-        if !expects {
+        // It may have been withdrawn meanwhile.
+        let record = if_any(tenant.session_record(session.id).await)?;
+        if !record.is_some_and(|session| session.expects(&member.id)) {
             continue;
         }
         let before = Some(SessionId(session.id.0.saturating_add(1)));
@@ -338,7 +334,7 @@ fn charts(
 
 /// `8 takes · changed stance twice · 0.84 from the others · against the consensus in 1 of 5`
 fn subject_facts(takes: usize, changes: usize, figures: &MemberFigures) -> String {
-    let takes = if takes == 1 { "1 take".to_owned() } else { format!("{takes} takes") };
+    let takes = count(takes, "take", "takes");
     let changes = match changes {
         0 => "never changed stance".to_owned(),
         1 => "changed stance once".to_owned(),

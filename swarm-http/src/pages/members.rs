@@ -13,6 +13,7 @@ use swarm_core::rules::{MIN_SCORED, RankedMember, Ranking, ScoreFilter};
 use swarm_core::service::{ComparedMember, MemberComparison};
 use swarm_core::{Member, MemberId};
 
+use super::charts::length;
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
 use super::list_filter::{ListFilter, Sort};
@@ -99,19 +100,18 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut found: Vec<_> = comparison.members.iter().filter(is_match).collect();
     let sort = find.sort(&SORTS);
     sort_by(&mut found, sort, &records);
-    let per_page = request.portion.of(PER_PAGE);
-    let rows = find.rows(&request, found.len(), per_page)?;
-    let shown = found.iter().skip(rows.skipped).take(per_page);
+    let rows = find.rows(&request, request.portion.of(PER_PAGE))?;
+    let shown = rows.of_all(&found);
     let title = part_title(&find.sorted_title("Members", &SORTS), "from", rows.from());
     let page = MembersPage {
         members: shown.map(|compared| row(compared, &records, times)).collect(),
-        count: count(found.len(), &find),
+        count: find.count(found.len(), "member", "members"),
         results: comparison.results,
         has_records: records.has_any(),
         frame: Frame::new(SiteContext::of(&request), title, rows.address.clone()),
         sorts: find.sorts(&SORTS, sort),
-        later: rows.skipped > 0,
-        next: rows.next,
+        later: rows.is_later(),
+        next: rows.next(found.len()),
         others: last_of(&comparison).map(|last| find.address_after(last.as_str())),
         find,
     };
@@ -122,15 +122,6 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
 fn last_of(comparison: &MemberComparison) -> Option<&MemberId> {
     let ids = comparison.members.iter().map(|compared| &compared.member.id);
     ids.max().filter(|_| comparison.is_cut)
-}
-
-/// `24 members`, `3 found`
-fn count(members: usize, find: &ListFilter) -> String {
-    match members {
-        _ if find.is_searched() => format!("{members} found"),
-        1 => "1 member".to_owned(),
-        _ => format!("{members} members"),
-    }
 }
 
 /// The places of members in the ranking, by member.
@@ -190,8 +181,7 @@ fn sort_by(members: &mut [&ComparedMember], sort: &str, records: &Records<'_>) {
 }
 
 fn ratio(part: usize, whole: usize) -> f64 {
-    let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    number(part) / number(whole)
+    length(part) / length(whole)
 }
 
 fn row(compared: &ComparedMember, records: &Records<'_>, times: TimeFormatter) -> MemberRow {

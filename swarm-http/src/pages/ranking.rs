@@ -11,7 +11,7 @@ use swarm_core::service::{Board, NamedRanking, SubjectTrend};
 use super::frame::{Frame, SiteContext, html};
 use super::links;
 use super::list_filter::ListFilter;
-use super::lists::{Subjects, number_param, part_title};
+use super::lists::{Subjects, part_title};
 use super::markup::{clipped, named};
 use super::outcome::{figure, interval, signed_figure};
 use crate::request::RequestContext;
@@ -64,34 +64,24 @@ struct Row {
 
 pub(crate) async fn page(request: RequestContext) -> Reply {
     let (filter, min) = request.scores_selected()?;
-    let from = number_param(&request, "from")?.unwrap_or(1).max(1);
-    let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+    let find = ListFilter::of(&request, "/swarm/ranking", &["subject", "since", "min"]);
+    let shown = find.rows(&request, request.portion.of(PER_PAGE))?;
     let tenant = request.tenant();
     let named = request.served.scores().await.ranking(tenant, &filter, min).await?;
     let subjects = Subjects::find(tenant, &filter.subject).await?;
-    let find = ListFilter::of(&request, "/swarm/ranking", &["subject", "since", "min"])
-        .named("subject", filter.subject.as_ref().map(|id| subjects.name(id)));
+    let find = find.named("subject", filter.subject.as_ref().map(|id| subjects.name(id)));
     let ranking = &named.ranking;
     let ranked = with_baselines(&named);
     let count = ranked.len() + ranking.unranked.len();
-    let per_page = request.portion.of(PER_PAGE);
-    let shown = skipped.saturating_add(per_page);
     let unranked = ranking.unranked.iter().map(Entry::Member);
     let mut rows: Vec<_> = ranked.into_iter().map(|entry| (true, entry)).collect();
     rows.extend(unranked.map(|entry| (false, entry)));
-    let rows = rows.into_iter().skip(skipped).take(per_page);
-    let (ranked, unranked): (Vec<_>, Vec<_>) = rows.partition(|(is_ranked, _)| *is_ranked);
+    let (ranked, unranked): (Vec<_>, Vec<_>) =
+        shown.of_all(rows).partition(|(is_ranked, _)| *is_ranked);
     let view = |rows: Vec<(bool, Entry<'_>)>| -> Vec<Row> {
         rows.into_iter().map(|(_, entry)| entry.row(&named)).collect()
     };
-    let address = |from: usize| {
-        let list = find.address(None);
-        let joint = if list.contains('?') { '&' } else { '?' };
-        format!("{list}{joint}from={from}")
-    };
-    let later = skipped > 0;
-    let path = if later { address(skipped.saturating_add(1)) } else { find.address(None) };
-    let title = part_title(&find.title("Ranking"), "from", later.then_some(from));
+    let title = part_title(&find.title("Ranking"), "from", shown.from());
     let board = request.served.overview().await.board(tenant).await?;
     let page = RankingPage {
         subjects: choices(&board, filter.subject.as_ref()),
@@ -105,9 +95,9 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         none_ranked: ranking.ranked.is_empty(),
         ranked: view(ranked),
         unranked: view(unranked),
-        later,
-        next: (shown < count).then(|| address(shown.saturating_add(1))),
-        frame: Frame::new(SiteContext::of(&request), title, path)
+        later: shown.is_later(),
+        next: shown.next(count),
+        frame: Frame::new(SiteContext::of(&request), title, shown.address)
             .with_description("Who was right: members by how much less they lost than the crowd."),
         find,
     };

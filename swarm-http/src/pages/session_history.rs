@@ -8,7 +8,8 @@ use swarm_core::{MemberId, Refusal, Resource, SessionId, Tenant};
 use super::acts::{self, Terms};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
-use super::lists::{number_param, part_title};
+use super::list_filter::Rows;
+use super::lists::part_title;
 use super::markup::Markup;
 use super::people::People;
 use super::session_link::SessionLink;
@@ -74,27 +75,20 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     // One that was withdrawn is remembered here alone.
     let last = session_entries(&entries).last().ok_or(Refusal::NotFound(Resource::Session))?;
     let of = (&last.session.subject_id, last.session.date);
-    let from = number_param(&request, "from")?.unwrap_or(1).max(1);
-    let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
-    let per_page = request.portion.of(PER_PAGE);
+    let path = history_path(id);
+    let rows = Rows::at(&request, &path, request.portion.of(PER_PAGE))?;
     let people = people(tenant, &entries).await?;
     let mut acts = acts(&entries, &people, times);
     acts.reverse();
-    let count = acts.len();
-    let shown: Vec<_> = acts.into_iter().skip(skipped).take(per_page).collect();
-    let path = history_path(id);
-    let address = |from: usize| format!("{path}?from={from}");
-    let end = skipped.saturating_add(per_page);
-    let (later, link) = (skipped > 0, SessionLink::of(tenant, id, of, times).await?);
-    let title = part_title("History", "from act", later.then_some(from));
-    let canonical = if later { address(skipped.saturating_add(1)) } else { path.clone() };
+    let link = SessionLink::of(tenant, id, of, times).await?;
+    let title = part_title("History", "from act", rows.from());
     let page = HistoryPage {
-        frame: link.frame(SiteContext::of(&request), &title, canonical),
+        next: rows.next(acts.len()),
+        acts: rows.of_all(acts).collect(),
+        later: rows.is_later(),
+        frame: link.frame(SiteContext::of(&request), &title, rows.address),
         session: link,
-        acts: shown,
-        next: (end < count).then(|| address(end.saturating_add(1))),
         path,
-        later,
     };
     Ok(html(StatusCode::OK, &page))
 }

@@ -1,12 +1,13 @@
 //! A session as the pages below its own name it.
 
 use swarm_core::domain::{Day, SubjectId};
-use swarm_core::{Error, Refusal, SessionId, Tenant};
+use swarm_core::{Error, SessionId, Tenant};
 
 use super::frame::{Frame, SiteContext};
 use super::markup::Markup;
 use super::time_text::TimeFormatter;
 use super::{links, lists, stage_text};
+use crate::response::if_any;
 
 /// A session: its path, subject, day and stage.
 pub(super) struct SessionLink {
@@ -28,10 +29,9 @@ impl SessionLink {
         times: TimeFormatter,
     ) -> Result<Self, Error> {
         let (_, subject) = lists::subject(tenant, subject).await?;
-        let stage = match tenant.summary(id).await {
-            Ok(session) => stage_text::flagged(&session, times),
-            Err(Error::Refused(Refusal::NotFound(_))) => "withdrawn".to_owned(),
-            Err(error) => return Err(error),
+        let stage = match if_any(tenant.summary(id).await)? {
+            Some(session) => stage_text::flagged(&session, times),
+            None => "withdrawn".to_owned(),
         };
         Ok(Self {
             id: id.to_string(),

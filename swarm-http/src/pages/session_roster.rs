@@ -9,7 +9,8 @@ use swarm_core::rules::{PublicTake, resolve};
 use swarm_core::{MemberId, Session, SessionId};
 
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{number_param, part_title};
+use super::list_filter::Rows;
+use super::lists::part_title;
 use super::markup::Markup;
 use super::people::{People, Person};
 use super::session_link::SessionLink;
@@ -55,35 +56,29 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let (session, filed) = tenant.session_filed(request.session_id()?).await?;
     let counted = resolve(&filed);
     let listed = listed(&session, &counted);
-    let from = number_param(&request, "from")?.unwrap_or(1).max(1);
-    let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
-    let per_page = request.portion.of(PER_PAGE);
-    let end = skipped.saturating_add(per_page);
-    let shown = listed.iter().skip(skipped).take(per_page);
-    let people = People::find(tenant, shown.clone().map(|listed| listed.member)).await?;
+    let path = roster_path(session.id);
+    let shown = Rows::at(&request, &path, request.portion.of(PER_PAGE))?;
+    let members = shown.of_all(&listed).map(|listed| listed.member);
+    let people = People::find(tenant, members).await?;
     let takes: HashMap<_, _> = counted.iter().map(|take| (take.member_id(), take)).collect();
     let scale = session.declaration.scale();
     let row = |listed: &Listed<'_>| row((scale, listed), (&takes, &filed), &people, times);
-    let path = roster_path(session.id);
-    let address = |from: usize| format!("{path}?from={from}");
-    let later = skipped > 0;
     let link =
         SessionLink::of(tenant, session.id, (&session.subject_id, session.date), times).await?;
-    let title = part_title("Roster", "from member", later.then_some(from));
-    let canonical = if later { address(skipped.saturating_add(1)) } else { path.clone() };
+    let title = part_title("Roster", "from member", shown.from());
     let expected = |listed: &&Listed<'_>| listed.standing == Standing::Expected;
-    let rows: Vec<_> = shown.map(row).collect();
+    let rows: Vec<_> = shown.of_all(&listed).map(row).collect();
     let page = RosterPage {
-        frame: link.frame(SiteContext::of(&request), &title, canonical),
+        next: shown.next(listed.len()),
+        later: shown.is_later(),
+        frame: link.frame(SiteContext::of(&request), &title, shown.address),
         session: link,
         has_roster: session.roster.is_some(),
         expected: listed.iter().filter(expected).count(),
         filed: listed.iter().filter(expected).filter(|it| takes.contains_key(it.member)).count(),
         has_earlier: rows.iter().any(|row| !row.earlier.is_empty()),
         rows,
-        next: (end < listed.len()).then(|| address(end.saturating_add(1))),
         path,
-        later,
     };
     Ok(html(StatusCode::OK, &page))
 }

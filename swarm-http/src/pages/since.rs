@@ -15,8 +15,9 @@ use swarm_core::{Error, MemberId, SessionId, Tenant, Timestamp};
 use super::charts::{shown, signed};
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
-use super::lists::{Named, number_param, part_title};
-use super::markup::Markup;
+use super::list_filter::Rows;
+use super::lists::{Named, part_title};
+use super::markup::{Markup, count};
 use super::outcome::value_text;
 use super::people::{People, Person};
 use super::subject_card::SubjectCard;
@@ -99,36 +100,30 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let tenant = request.tenant();
     let asked = request.path.first().and_then(|part| number(part)).map(Seq);
     let asked = asked.ok_or(RequestError::UnknownPath)?;
-    let from = number_param(&request, "from")?.unwrap_or(1).max(1);
-    let skipped = usize::try_from(from - 1).unwrap_or(usize::MAX);
+    let path = format!("/swarm/since/{asked}");
+    let rows = Rows::at(&request, &path, request.portion.of(PER_PAGE))?;
     let news = request.served.overview().await.news(tenant, asked).await?;
     if asked > news.end {
         // The bookmark is of another log.
         return Err(RequestError::UnknownPath.into());
     }
-    let per_page = request.portion.of(PER_PAGE);
-    let shown: Vec<_> = news.subjects.iter().skip(skipped).take(per_page).collect();
+    let shown: Vec<_> = rows.of_all(&news.subjects).collect();
     let moved = movements(&request, &shown).await?;
     let people = People::find(tenant, &members(&moved)).await?;
     let row = |subject: &&SubjectNews| row(subject, moved.get(&subject.subject), &people, times);
-    let path = format!("/swarm/since/{asked}");
-    let address = |from: usize| format!("{path}?from={from}");
-    let later = skipped > 0;
-    let end = skipped.saturating_add(per_page);
-    let title = part_title(&format!("Since entry {asked}"), "from", later.then_some(from));
-    let canonical = if later { format!("{path}?from={from}") } else { path.clone() };
+    let title = part_title(&format!("Since entry {asked}"), "from", rows.from());
     let page = SincePage {
         when: when(&request, &news, times).await?,
         rows: shown.iter().filter_map(row).collect(),
-        next: (end < news.subjects.len()).then(|| address(end.saturating_add(1))),
-        frame: Frame::new(SiteContext::of(&request), title, canonical),
+        next: rows.next(news.subjects.len()),
+        later: rows.is_later(),
+        frame: Frame::new(SiteContext::of(&request), title, rows.address),
         after: news.after,
         end: news.end,
         is_cut: news.is_cut,
         joined: news.joined,
         memos: news.memos,
         path,
-        later,
     };
     Ok(html(StatusCode::OK, &page))
 }
@@ -263,11 +258,7 @@ fn filed(latest: &ResultPoint, moved: Option<&Arc<Movement>>, people: &People) -
 
 /// `2 results, 30 takes filed, 3 revised`
 fn counts(news: &SubjectNews) -> String {
-    let of = |count: usize, one: &str, many: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        _ => Some(format!("{count} {many}")),
-    };
+    let of = |number: usize, one, many| (number > 0).then(|| count(number, one, many));
     let parts = [
         of(news.results.len(), "result", "results"),
         of(news.filed, "take filed", "takes filed"),

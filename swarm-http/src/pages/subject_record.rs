@@ -5,7 +5,7 @@ use swarm_core::json::{self, Object};
 use swarm_core::{Error, MemberId, Tenant};
 
 use super::links;
-use super::markup::{Markup, clipped, escape};
+use super::markup::{Markup, anchor, clipped, escape, quoted};
 use super::people::People;
 use super::time_text::TimeFormatter;
 use crate::request::portion::Portion;
@@ -59,9 +59,7 @@ async fn linked_member(tenant: &Tenant, subject: &Subject) -> Result<Option<Mark
     let Ok(id) = MemberId::parse(text) else { return Ok(Some(plain(text))) };
     let person = People::find(tenant, [&id]).await?.person(&id);
     Ok(Some(match &person.href {
-        Some(href) => {
-            Markup(format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(&person.name)))
-        }
+        Some(href) => anchor(href, &person.name),
         None => plain(&person.name),
     }))
 }
@@ -83,9 +81,9 @@ fn entry(object: &Object) -> Markup {
         other => format!("{name} {}", json::write(other)),
     };
     let fields: Vec<_> = object.members().map(field).collect();
-    Markup(format!("<bdi>{}</bdi>", escape(&clipped(&fields.join(", "), MAX_ENTRY))))
+    quoted(&clipped(&fields.join(", "), MAX_ENTRY))
 }
 
 fn plain(text: &str) -> Markup {
-    Markup(format!("<bdi>{}</bdi>", escape(&clipped(text, MAX_TEXT))))
+    quoted(&clipped(text, MAX_TEXT))
 }

@@ -60,31 +60,21 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let mut trends: Vec<_> = board.subjects().filter(found).collect();
     let sort = find.sort(&SORTS);
     sort_by(&mut trends, sort, times);
-    let per_page = request.rows(PER_PAGE)?;
-    let rows = find.rows(&request, trends.len(), per_page)?;
-    let shown = trends.iter().skip(rows.skipped).take(per_page);
+    let rows = find.rows(&request, request.rows(PER_PAGE)?)?;
+    let shown = rows.of_all(&trends);
     let last = board.subjects().next_back().filter(|_| board.is_cut());
     let title = part_title(&find.sorted_title("Subjects", &SORTS), "from", rows.from());
     let page = SubjectsPage {
         rows: shown.map(|trend| SubjectCard::new(trend, times)).collect(),
-        count: count(trends.len(), find.is_searched()),
+        count: find.count(trends.len(), "subject", "subjects"),
         frame: Frame::new(SiteContext::of(&request), title, rows.address.clone()),
         sorts: find.sorts(&SORTS, sort),
-        later: rows.skipped > 0,
-        next: rows.next,
+        later: rows.is_later(),
+        next: rows.next(trends.len()),
         others: last.map(|last| find.address_after(last.id.as_str())),
         find,
     };
     Ok(html(StatusCode::OK, &page))
-}
-
-/// `3 subjects`, `3 found`
-fn count(subjects: usize, searched: bool) -> String {
-    match subjects {
-        _ if searched => format!("{subjects} found"),
-        1 => "1 subject".to_owned(),
-        _ => format!("{subjects} subjects"),
-    }
 }
 
 /// The subjects, those first about which a session closes first.

@@ -26,27 +26,16 @@ use crate::response::{Answer, Reply};
 #[template(path = "take.html")]
 struct TakePage<'a> {
     frame: Frame,
-    id: String,
+    take: Filed,
     draft: &'a TakeDraft,
-    who: Person,
     stance: Markup,
-    /// The path and name of the subject.
-    subject: (String, String),
-    session: String,
-    date: Markup,
-    when: Markup,
     /// Why the take is not counted. A superseded take has no note: its page links to the newer revision.
     notes: Vec<&'static str>,
-    newer: Option<Revised>,
     body: Markup,
     memo_link: Option<&'a str>,
     weights: Option<WeightsView>,
-    revisions: Vec<RevisionRow>,
     /// What changed since the revision before.
     changes: Option<Differences>,
-    /// The paths of the takes of other members before and after it in the session, and who filed them.
-    previous: Option<(String, Person)>,
-    next: Option<(String, Person)>,
     command: String,
     public_key: String,
     signature: &'a str,
@@ -69,7 +58,13 @@ struct TakePage<'a> {
 #[template(path = "sealed_take.html")]
 struct SealedPage {
     frame: Frame,
-    id: String,
+    take: Filed,
+    sealed: String,
+}
+
+/// What is known of any take, sealed or not.
+struct Filed {
+    id: TakeId,
     who: Person,
     /// The path and name of the subject.
     subject: (String, String),
@@ -81,7 +76,6 @@ struct SealedPage {
     /// The paths of the takes of other members before and after it in the session, and who filed them.
     previous: Option<(String, Person)>,
     next: Option<(String, Person)>,
-    sealed: String,
 }
 
 /// Maximum number of weights in the chart and in its table.
@@ -126,63 +120,54 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     };
     let beside = [&previous, &next].into_iter().flatten().map(PublicTake::member_id);
     let people = People::find(tenant, beside.chain([shown.member_id()])).await?;
-    let subject = lists::subject(tenant, shown.subject_id()).await?;
-    let who = people.person(shown.member_id());
     let beside = |take: PublicTake| (links::take(take.id()), people.person(take.member_id()));
-    let (previous, next) = (previous.map(beside), next.map(beside));
-    let rows = revisions.iter().map(|other| revision((scale, other), id, times)).collect();
+    let filed = Filed {
+        id,
+        who: people.person(shown.member_id()),
+        subject: lists::subject(tenant, shown.subject_id()).await?,
+        session: links::session(shown.session_id()),
+        date: times.day(shown.date()),
+        when: times.time(shown.filed_at()),
+        newer,
+        revisions: revisions.iter().map(|other| revision((scale, other), id, times)).collect(),
+        previous: previous.map(beside),
+        next: next.map(beside),
+    };
+    let on = format!("{} on {}", filed.who.name, filed.subject.1);
     let site = SiteContext::of(&request);
-    let of = (subject.1.clone(), times.day_text(shown.date()));
+    let day = times.day_text(shown.date());
     let take = match shown {
         PublicTake::Open(take) => take,
         PublicTake::Sealed(stored) => {
             let take = &stored.shown;
-            let title = format!("Take {}: {} on {}, sealed", take.id, who.name, subject.1);
-            return Ok(html(
-                StatusCode::OK,
-                &SealedPage {
-                    id: take.id.to_string(),
-                    session: links::session(take.session_id),
-                    date: times.day(stored.date),
-                    when: times.time(take.filed_at),
-                    sealed: take.sealed.to_string(),
-                    frame: Frame::new(site, title, links::take(take.id))
-                        .below("/swarm/sessions", "Sessions")
-                        .below(links::session(take.session_id), (&*of.0, of.1))
-                        .called(&*format!("Take {}", take.id))
-                        .with_description(lists::SEALED)
-                        .article(),
-                    newer,
-                    revisions: rows,
-                    previous,
-                    next,
-                    who,
-                    subject,
-                },
-            ));
+            let page = SealedPage {
+                sealed: take.sealed.to_string(),
+                frame: Frame::new(site, format!("Take {id}: {on}, sealed"), links::take(id))
+                    .below("/swarm/sessions", "Sessions")
+                    .below(&*filed.session, (&*filed.subject.1, day))
+                    .called(&*format!("Take {id}"))
+                    .with_description(lists::SEALED)
+                    .article(),
+                take: filed,
+            };
+            return Ok(html(StatusCode::OK, &page));
         }
     };
     let draft = take.draft();
     let signed = canonical(draft);
-    let title = format!("Take {}: {} on {}, {}", take.id, who.name, subject.1, draft.stance);
     let description = match &take.withheld {
         Some(mark) => lists::withheld_text(mark),
         None => first_words(draft.body.as_str(), 200),
     };
     let citation = take.withheld.is_none().then(|| {
-        let title = format!("{} on {}, {}: {}", who.name, subject.1, draft.date, draft.stance);
-        let path = links::take(take.id);
-        Citation::of_take(&site, &path, &title, (&who.name, take), times)
+        let title = format!("{on}, {}: {}", draft.date, draft.stance);
+        let path = links::take(id);
+        Citation::of_take(&site, &path, &title, (&filed.who.name, take), times)
     });
     let page = TakePage {
         citation,
-        id: take.id.to_string(),
         stance: stance::on_scale(scale, &draft.stance, Some(draft.confidence)),
-        session: links::session(take.session_id),
-        date: times.day(draft.date),
-        when: times.time(take.filed_at),
         notes: no_result.or(counting.and_then(uncounted_text)).into_iter().collect(),
-        newer,
         body: markdown(draft.body.as_str(), HeadingLevel::H1),
         memo_link: links::web(draft.memo_url.as_str()),
         weights: draft.weights.as_ref().map(weights),
@@ -192,9 +177,6 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .filter(|before| before.withheld.is_none() && take.withheld.is_none())
             .map(|before| Differences::between(before.draft(), draft))
             .filter(|changes| !changes.is_empty()),
-        revisions: rows,
-        previous,
-        next,
         command: command(&site, take),
         public_key: take.public_key.to_string(),
         signature: take.signed.signature.as_str(),
@@ -207,16 +189,15 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         is_whole: is_allowed(&signed),
         canonical_path: canonical_path(take.id),
         canonical: (signed.len() <= MAX_CANONICAL).then(|| exact(&signed)),
-        frame: Frame::new(site, title, links::take(take.id))
+        frame: Frame::new(site, format!("Take {id}: {on}, {}", draft.stance), links::take(id))
             .below("/swarm/sessions", "Sessions")
-            .below(links::session(take.session_id), (&*of.0, of.1))
-            .called(&*format!("Take {}", take.id))
+            .below(&*filed.session, (&*filed.subject.1, day))
+            .called(&*format!("Take {id}"))
             .with_description(&description)
             .pictured(take.session_id)
             .article(),
+        take: filed,
         draft,
-        who,
-        subject,
     };
     Ok(html(StatusCode::OK, &page))
 }

@@ -341,7 +341,7 @@ impl Command {
         if self.exceptions.is_file {
             let help = "JSON; - is standard input";
             arguments.push(Argument::placed("file", ArgumentKind::Body, Some("FILE"), help));
-        } else if let Some(schema) = request.body.and_then(|body| member(schemas, body)) {
+        } else if let Some(schema) = request.body.and_then(|body| schemas.get(body).cloned()) {
             arguments.extend(self.of_fields(&schema.into_object()));
         }
         let help = if self.help.is_empty() { request.summary } else { self.help };
@@ -365,7 +365,7 @@ impl Command {
     /// The arguments of the fields of a body.
     fn of_fields(&self, schema: &Object) -> Vec<Argument> {
         let required = texts(schema, "required");
-        let properties = member(schema, "properties").unwrap_or(Json::Null).into_object();
+        let properties = schema.get("properties").cloned().unwrap_or(Json::Null).into_object();
         let Exceptions { only, .. } = self.exceptions;
         let is_argument = |field: &str| {
             let is_fixed = self.fixed.iter().any(|(fixed, _)| *fixed == field);
@@ -446,7 +446,7 @@ impl Property {
     fn of(property: &Json) -> Self {
         let fields = property.clone().into_object();
         let description = text(&fields, "description");
-        let alternative = match member(&fields, "anyOf") {
+        let alternative = match fields.get("anyOf").cloned() {
             Some(Json::List(forms)) => forms.into_iter().next(),
             _ => None,
         };
@@ -503,26 +503,22 @@ impl Property {
     }
 }
 
-fn member(of: &Object, name: &str) -> Option<Json> {
-    of.members().find(|(member, _)| *member == name).map(|(_, value)| value.clone())
-}
-
 fn text(of: &Object, name: &str) -> String {
     texts(of, name).into_iter().next().unwrap_or_default()
 }
 
 /// The texts of a member that is a text or a list.
 fn texts(of: &Object, name: &str) -> Vec<String> {
-    let items = match member(of, name) {
-        Some(Json::List(items)) => items,
-        Some(item) => vec![item],
-        None => Vec::new(),
+    let items = match of.get(name) {
+        Some(Json::List(items)) => items.as_slice(),
+        Some(item) => std::slice::from_ref(item),
+        None => &[],
     };
-    let text = |item| match item {
-        Json::Text(text) => Some(text),
+    let text = |item: &Json| match item {
+        Json::Text(text) => Some(text.clone()),
         _ => None,
     };
-    items.into_iter().filter_map(text).collect()
+    items.iter().filter_map(text).collect()
 }
 
 /// `public-key` for `publicKey`.

@@ -192,6 +192,15 @@ impl Answer {
         self
     }
 
+    /// A page in place of the error's body, with the headers of the error, such as `Allow` and `Retry-After`. It has its own
+    /// status.
+    #[cfg(feature = "pages")]
+    pub(crate) fn shown_as(self, page: Self) -> Self {
+        let (mut headers, problem) = (self.headers, self.problem);
+        headers.extend(page.headers.clone());
+        Self { headers, problem, error_json: Some(self.body), ..page }
+    }
+
     /// Adds one more hint to `Swarm-Hint`, if there is one.
     pub(crate) fn with_further_hint(self, further: Option<String>) -> Self {
         let Some(further) = further else { return self };

@@ -19,7 +19,7 @@ pub(super) fn routes(parts: Parts, api: OperatorRoutes) -> Vec<Route> {
         post(Console, "/operate/sign-out", console::sign_out).form().up_to(SIGN_OUT_LIMIT),
     ];
     let is_served = |page_id: PageId| parts.committees || !page_id.needs_committee();
-    let pages = PageId::ALL.into_iter().filter(|page_id| is_served(*page_id));
+    let pages = PageId::ALL.iter().copied().filter(|page_id| is_served(*page_id));
     routes.extend(pages.map(|page_id| {
         read_as(Console, page_id.path(), move |request| console::show(page_id, api, request))
             .about(page_id.name())

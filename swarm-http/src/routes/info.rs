@@ -74,12 +74,8 @@ impl RouteInfo {
 
 impl RequestBody {
     fn of(rule: BodyRule, schemas: &Object) -> Self {
-        let schema = schemas.members().find(|(name, _)| *name == rule.schema);
-        let examples = schema.and_then(|(_, schema)| schema.clone().into_object().take("examples"));
-        let example = match examples {
-            Some(Json::List(examples)) => examples.into_iter().next(),
-            _ => None,
-        };
+        let schema = schemas.get(rule.schema).cloned().map(Json::into_object);
+        let example = schema.unwrap_or_default().items("examples").into_iter().next();
         Self {
             format: if rule.is_form { BodyFormat::Form } else { BodyFormat::Json },
             limit: rule.limit,

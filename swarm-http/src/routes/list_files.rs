@@ -27,6 +27,7 @@ use crate::fairness::ClientShare;
 use crate::following::Place;
 use crate::pages::files::csv_text;
 use crate::request::RequestContext;
+use crate::request::route::{Parameter, Route, Work, read};
 use crate::response::caching::{Negotiation, allow_any_origin};
 use crate::response::{Answer, BodyStream, Interrupted, Reply};
 
@@ -57,39 +58,58 @@ pub(super) struct List {
     pub(super) handler: fn(RequestContext) -> BoxFuture<'static, Reply>,
     pub(super) field: &'static str,
     pub(super) name: &'static str,
+    pub(super) query: &'static [Parameter],
 }
 
-/// Declares the handlers of the two forms of lists.
-macro_rules! files {
-    ($($csv:ident $ndjson:ident = $list:path, $field:literal, $name:literal;)*) => {
-        $(
-            pub(super) async fn $csv(request: $crate::request::RequestContext) -> $crate::response::Reply {
-                use $crate::routes::list_files::{Form, List, answer};
-                let list = List { handler: |request| Box::pin($list(request)), field: $field, name: $name };
-                answer(list, request, Form::Csv).await
-            }
+pub(super) const TAKES: List = List {
+    handler: |request| Box::pin(takes::list(request)),
+    field: "takes",
+    name: "takes",
+    query: takes::TAKE_LIST,
+};
 
-            pub(super) async fn $ndjson(request: $crate::request::RequestContext) -> $crate::response::Reply {
-                use $crate::routes::list_files::{Form, List, answer};
-                let list = List { handler: |request| Box::pin($list(request)), field: $field, name: $name };
-                answer(list, request, Form::Ndjson).await
-            }
-        )*
+pub(super) const MEMBERS: List = List {
+    handler: |request| Box::pin(members::list(request)),
+    field: "members",
+    name: "members",
+    query: members::MEMBER_LIST,
+};
+
+pub(super) const SESSIONS: List = List {
+    handler: |request| Box::pin(sessions::list(request)),
+    field: "sessions",
+    name: "sessions",
+    query: sessions::SESSION_LIST,
+};
+
+/// Without the parameters of a list that waits.
+pub(super) const LOG: List = List {
+    handler: |request| Box::pin(log::entries(request)),
+    field: "entries",
+    name: "log",
+    query: log::LOG_QUERY.split_at(6).0,
+};
+
+/// A list of the API as a file of this form.
+pub(super) fn list(path: &'static str, form: Form, list: List) -> Route {
+    let (kind, about) = match form {
+        Form::Csv => {
+            ("text/csv", "This list as CSV; with limit a page, and Link names the next one")
+        }
+        Form::Ndjson => (
+            "application/x-ndjson",
+            "This list, a line of JSON for each row; with limit a page, and Link names the next one",
+        ),
     };
-}
-
-#[cfg(feature = "committee")]
-pub(super) use files;
-
-files! {
-    takes_csv takes_ndjson = takes::list, "takes", "takes";
-    members_csv members_ndjson = members::list, "members", "members";
-    sessions_csv sessions_ndjson = sessions::list, "sessions", "sessions";
-    log_csv log_ndjson = log::entries, "entries", "log";
+    read(path, move |request| answer(list, request, form))
+        .with(Work::Long)
+        .about(about)
+        .query(list.query)
+        .answers(200, &[kind])
 }
 
 /// The file: a page of the list if the query says how long, else the whole list.
-pub(super) async fn answer(list: List, request: RequestContext, form: Form) -> Reply {
+async fn answer(list: List, request: RequestContext, form: Form) -> Reply {
     if request.query().contains_key("limit") {
         let page = (list.handler)(request).await?;
         return Ok(file(page, list, form));
@@ -355,10 +375,7 @@ impl Text {
 
 /// The rows of a list's answer.
 fn rows(body: &[u8], field: &str) -> Vec<Json> {
-    match Json::read(body).map(Json::into_object).unwrap_or_default().take(field) {
-        Some(Json::List(rows)) => rows,
-        _ => Vec::new(),
-    }
+    Json::read(body).map(Json::into_object).unwrap_or_default().items(field)
 }
 
 /// The rows of a list's answer as a file, with its headers: `Link` names the next page.
@@ -437,15 +454,12 @@ fn members_of(object: &Json) -> Vec<(&str, &Json)> {
 /// A bucket with its weight.
 fn weight(entry: &Json) -> (&str, &Json) {
     const NULL: &Json = &Json::Null;
-    let (mut bucket, mut weight) = ("", NULL);
-    for member in members_of(entry) {
-        match member {
-            ("bucket", Json::Text(name)) => bucket = name,
-            ("weight", value) => weight = value,
-            _ => {}
-        }
-    }
-    (bucket, weight)
+    let Json::Object(entry) = entry else { return ("", NULL) };
+    let bucket = match entry.get("bucket") {
+        Some(Json::Text(name)) => name,
+        _ => "",
+    };
+    (bucket, entry.get("weight").unwrap_or(NULL))
 }
 
 /// A cell. A list is JSON.
@@ -461,9 +475,6 @@ fn cell(value: &Json) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const TAKES: List =
-        List { handler: |request| Box::pin(takes::list(request)), field: "takes", name: "takes" };
 
     fn row(text: &str) -> Json {
         Json::read(text.as_bytes()).unwrap()
@@ -524,7 +535,7 @@ mod tests {
         let takes = ndjson(TAKES, &rows);
         assert_eq!(takes, "{\"body\":\"a\\u2028b\\u2029c\\u0085d\"}\n");
         assert_eq!(row(&takes), rows[0]);
-        let log = ndjson(List { field: "entries", ..TAKES }, &rows);
+        let log = ndjson(LOG, &rows);
         assert_eq!(log, json::write(&rows[0]) + "\n");
     }
 

@@ -7,20 +7,19 @@ use swarm_core::domain::{MemoId, SubjectId};
 use swarm_core::wire::Problem::{InvalidQuery, MemoRetracted, NotFound, UnknownPath};
 use swarm_core::{MemberId, SessionId, TakeId};
 
-use super::{documents, list_files, log, members, scores, sessions, takes};
+use super::list_files::{self, Form, list};
+use super::{documents, log, members, scores, sessions, takes};
+use crate::pages::files::{self, Format};
 use crate::pages::{self, Limit, page, page_alone, page_within};
 use crate::request::RequestContext;
 use crate::request::parameters::{PAGE_LIMIT, SEARCH_TEXT};
-use crate::request::route::{AsyncHandler, Parameter, Route, Section, Work, read};
+use crate::request::route::{AsyncHandler, Route, Section, Work, read};
 use crate::schema::{HasSchema as _, SchemaRef, schema};
 
 /// Of the row that a page begins with.
 const LIST_ROW: SchemaRef = schema!("common", "ListRow", {
     "type": "integer", "minimum": 1, "description": "The row that the page begins with."
 });
-
-/// As [`log::LOG_QUERY`], for a list that does not wait.
-const LOG_LIST: &[Parameter] = log::LOG_QUERY.split_at(6).0;
 
 /// The pages of interface A.
 pub(super) fn routes() -> Vec<Route> {
@@ -116,11 +115,15 @@ pub(super) fn routes() -> Vec<Route> {
             .part(log::SEQ)
             .query(&[("from", LIST_ROW)])
             .refuses(&[UnknownPath, InvalidQuery]),
-        file("/swarm/sessions/{id}.csv", pages::files::session_csv, &["text/csv"])
-            .about("The takes of a session as CSV")
-            .part(SessionId::SCHEMA),
-        file("/swarm/sessions/{id}.json", pages::files::session_json, &[])
-            .answers_as(200, pages::files::ROWS)
+        file(
+            "/swarm/sessions/{id}.csv",
+            |request| files::session(request, Format::Csv),
+            &["text/csv"],
+        )
+        .about("The takes of a session as CSV")
+        .part(SessionId::SCHEMA),
+        file("/swarm/sessions/{id}.json", |request| files::session(request, Format::Json), &[])
+            .answers_as(200, files::ROWS)
             .about("The same rows as JSON")
             .part(SessionId::SCHEMA),
         #[cfg(feature = "pictures")]
@@ -133,21 +136,29 @@ pub(super) fn routes() -> Vec<Route> {
         file("/swarm/takes/{id}/canonical.txt", pages::take::canonical_text, &["text/plain"])
             .about("The canonical text of a take, which its signature is over")
             .part(TakeId::SCHEMA),
-        file("/swarm/members/{id}.csv", pages::files::member_csv, &["text/csv"])
-            .about("The takes of a member in the newest 200 sessions that it filed in, as CSV")
-            .part(MemberId::SCHEMA),
-        file("/swarm/members/{id}.json", pages::files::member_json, &[])
-            .answers_as(200, pages::files::ROWS)
+        file(
+            "/swarm/members/{id}.csv",
+            |request| files::member(request, Format::Csv),
+            &["text/csv"],
+        )
+        .about("The takes of a member in the newest 200 sessions that it filed in, as CSV")
+        .part(MemberId::SCHEMA),
+        file("/swarm/members/{id}.json", |request| files::member(request, Format::Json), &[])
+            .answers_as(200, files::ROWS)
             .about("The same rows as JSON")
             .part(MemberId::SCHEMA),
         file("/swarm/members/{id}/feed.xml", pages::feed::member, &["application/atom+xml"])
             .about("An Atom feed of the takes and memos of a member")
             .part(MemberId::SCHEMA),
-        file("/swarm/subjects/{id}.csv", pages::files::subject_csv, &["text/csv", "text/html"])
-            .about("The newest 200 sessions of a subject as CSV")
-            .part(SubjectId::SCHEMA),
-        file("/swarm/subjects/{id}.json", pages::files::subject_json, &[])
-            .answers_as(200, pages::files::ROWS)
+        file(
+            "/swarm/subjects/{id}.csv",
+            |request| files::subject(request, Format::Csv),
+            &["text/csv", "text/html"],
+        )
+        .about("The newest 200 sessions of a subject as CSV")
+        .part(SubjectId::SCHEMA),
+        file("/swarm/subjects/{id}.json", |request| files::subject(request, Format::Json), &[])
+            .answers_as(200, files::ROWS)
             .answers(200, &["text/html"])
             .about("The same rows as JSON")
             .part(SubjectId::SCHEMA),
@@ -157,14 +168,14 @@ pub(super) fn routes() -> Vec<Route> {
         file("/swarm/subjects/{id}/deadlines.ics", pages::calendar::subject, &["text/calendar"])
             .about("The deadlines of the open sessions on a subject, as a calendar")
             .part(SubjectId::SCHEMA),
-        list("/swarm/takes.csv", list_files::takes_csv, CSV, takes::TAKE_LIST),
-        list("/swarm/takes.ndjson", list_files::takes_ndjson, NDJSON, takes::TAKE_LIST),
-        list("/swarm/members.csv", list_files::members_csv, CSV, members::MEMBER_LIST),
-        list("/swarm/members.ndjson", list_files::members_ndjson, NDJSON, members::MEMBER_LIST),
-        list("/swarm/sessions.csv", list_files::sessions_csv, CSV, sessions::SESSION_LIST),
-        list("/swarm/sessions.ndjson", list_files::sessions_ndjson, NDJSON, sessions::SESSION_LIST),
-        list("/swarm/log.csv", list_files::log_csv, CSV, LOG_LIST),
-        list("/swarm/log.ndjson", list_files::log_ndjson, NDJSON, LOG_LIST),
+        list("/swarm/takes.csv", Form::Csv, list_files::TAKES),
+        list("/swarm/takes.ndjson", Form::Ndjson, list_files::TAKES),
+        list("/swarm/members.csv", Form::Csv, list_files::MEMBERS),
+        list("/swarm/members.ndjson", Form::Ndjson, list_files::MEMBERS),
+        list("/swarm/sessions.csv", Form::Csv, list_files::SESSIONS),
+        list("/swarm/sessions.ndjson", Form::Ndjson, list_files::SESSIONS),
+        list("/swarm/log.csv", Form::Csv, list_files::LOG),
+        list("/swarm/log.ndjson", Form::Ndjson, list_files::LOG),
         read("/swarm/style.css", pages::style)
             .about("The style sheet of the pages")
             .answers(200, &["text/css"]),
@@ -175,25 +186,6 @@ pub(super) fn routes() -> Vec<Route> {
             .about("The icon of the pages")
             .answers(200, &["image/svg+xml"]),
     ])
-}
-
-pub(super) const CSV: &[&str] = &["text/csv"];
-pub(super) const NDJSON: &[&str] = &["application/x-ndjson"];
-
-/// A page of a list of the API as a file.
-pub(super) fn list(
-    path: &'static str,
-    handler: impl AsyncHandler<RequestContext>,
-    kinds: &'static [&'static str],
-    query: &'static [Parameter],
-) -> Route {
-    let about = match kinds {
-        ["text/csv"] => "This list as CSV; with limit a page, and Link names the next one",
-        _ => {
-            "This list, a line of JSON for each row; with limit a page, and Link names the next one"
-        }
-    };
-    read(path, handler).with(Work::Long).about(about).query(query).answers(200, kinds)
 }
 
 /// A file that a page links to.

@@ -29,45 +29,22 @@ const TILE_NUMBER: SchemaRef = schema!("log", "TileNumber", {
 
 /// The routes: below the address of the log, and below its name.
 pub(super) fn routes() -> Vec<Route> {
-    let checkpoint = |path| {
-        read(path, checkpoint)
-            .about("The last checkpoint: a C2SP signed note")
-            .answers(200, &["text/plain"])
-            .refuses(&[UnknownPath])
-    };
-    let tile = |path| {
-        read(path, tile)
-            .with(Work::Long)
-            .about(
-                "A tile of the log: of hashes, or of entries where the level is `entries`. A partial one is \
-                 called number.p/width",
-            )
-            .answers(200, &["application/octet-stream"])
-            .refuses(&[UnknownPath])
-    };
-    let tile = |path| tile(path).part(TILE_LEVEL).part(TILE_NUMBER);
-    let named_tile = |path, number| {
-        let route = read(path, named_tile).with(Work::Long).part(TenantId::SCHEMA);
-        let route = if number { route.part(LOG_NUMBER) } else { route };
-        route
+    let named_tile = |path| {
+        named(read(path, named_tile).with(Work::Long))
             .part(TILE_LEVEL)
             .part(TILE_NUMBER)
             .about("The same tile, below the name of the log")
             .answers(200, &["application/octet-stream"])
             .refuses(&[UnknownPath])
     };
-    let named_checkpoint = |path, number| {
-        let route = read(path, named_checkpoint).part(TenantId::SCHEMA);
-        let route = if number { route.part(LOG_NUMBER) } else { route };
-        route
+    let named_checkpoint = |path| {
+        named(read(path, named_checkpoint))
             .about("The last checkpoint of a log, below its name; also of a log that another one has replaced")
             .answers(200, &["text/plain"])
             .refuses(&[UnknownPath])
     };
-    let succession = |path, number| {
-        let route = read(path, succession).part(TenantId::SCHEMA);
-        let route = if number { route.part(LOG_NUMBER) } else { route };
-        route
+    let succession = |path| {
+        named(read(path, succession))
             .about(
                 "The note, signed by the key of a log that ended, that names the log after it and its key; \
                  404 of one that goes on",
@@ -76,14 +53,26 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(&[UnknownPath])
     };
     Section::Log.rows(vec![
-        checkpoint("/swarm/log/checkpoint"),
-        tile("/swarm/log/tile/{level}/{*number}"),
-        named_checkpoint("/swarm/log/{tenant}/checkpoint", false),
-        named_tile("/swarm/log/{tenant}/tile/{level}/{*number}", false),
-        named_checkpoint("/swarm/log/{tenant}/{log}/checkpoint", true),
-        named_tile("/swarm/log/{tenant}/{log}/tile/{level}/{*number}", true),
-        succession("/swarm/log/{tenant}/succession", false),
-        succession("/swarm/log/{tenant}/{log}/succession", true),
+        read("/swarm/log/checkpoint", checkpoint)
+            .about("The last checkpoint: a C2SP signed note")
+            .answers(200, &["text/plain"])
+            .refuses(&[UnknownPath]),
+        read("/swarm/log/tile/{level}/{*number}", tile)
+            .with(Work::Long)
+            .part(TILE_LEVEL)
+            .part(TILE_NUMBER)
+            .about(
+                "A tile of the log: of hashes, or of entries where the level is `entries`. A partial one is \
+                 called number.p/width",
+            )
+            .answers(200, &["application/octet-stream"])
+            .refuses(&[UnknownPath]),
+        named_checkpoint("/swarm/log/{tenant}/checkpoint"),
+        named_tile("/swarm/log/{tenant}/tile/{level}/{*number}"),
+        named_checkpoint("/swarm/log/{tenant}/{log}/checkpoint"),
+        named_tile("/swarm/log/{tenant}/{log}/tile/{level}/{*number}"),
+        succession("/swarm/log/{tenant}/succession"),
+        succession("/swarm/log/{tenant}/{log}/succession"),
         read("/api/swarm/takes/{id}/proof", proof)
             .with(Work::Long)
             .about("The proof that the entry of a take is in the log: a C2SP tlog-proof")
@@ -91,6 +80,12 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, &["text/plain"])
             .refuses(&[NotFound, UnknownPath, Busy]),
     ])
+}
+
+/// A route below the name of a log, which ends with its number where it is not the first.
+fn named(route: Route) -> Route {
+    let route = route.part(TenantId::SCHEMA);
+    if route.path.contains("/{log}/") { route.part(LOG_NUMBER) } else { route }
 }
 
 async fn checkpoint(request: RequestContext) -> Reply {

@@ -482,15 +482,14 @@ fn changed_while_sealed(
 
 /// Whether a record has a field that is not `null`.
 fn is_given(record: &Object, name: &str) -> bool {
-    record.members().any(|(field, value)| field == name && *value != Json::Null)
+    record.get(name).is_some_and(|value| *value != Json::Null)
 }
 
 /// A field of a record, for people.
 fn field(record: &Object, name: &str) -> String {
-    let member = record.members().find(|(field, _)| *field == name);
-    match member {
-        None | Some((_, Json::Null)) => "none".to_owned(),
-        Some((_, value)) => printable_json(&write(value)),
+    match record.get(name) {
+        None | Some(Json::Null) => "none".to_owned(),
+        Some(value) => printable_json(&write(value)),
     }
 }
 

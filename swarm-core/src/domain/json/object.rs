@@ -73,8 +73,21 @@ impl Object {
     }
 
     /// Returns the member with this name.
+    pub fn get(&self, field: &str) -> Option<&Json> {
+        self.0.iter().find(|(key, _)| key == field).map(|(_, value)| value)
+    }
+
+    /// Returns the member with this name, to be changed.
     pub fn get_mut(&mut self, field: &str) -> Option<&mut Json> {
         self.0.iter_mut().find(|(key, _)| key == field).map(|(_, value)| value)
+    }
+
+    /// Takes a list; empty where there is none.
+    pub fn items(&mut self, field: &str) -> Vec<Json> {
+        match self.take(field) {
+            Some(Json::List(items)) => items,
+            _ => Vec::new(),
+        }
     }
 
     /// Sets a member, replacing an existing one.
@@ -167,8 +180,7 @@ impl Object {
     /// # Errors
     /// [`Invalid`] when it is neither.
     pub fn id_if_any(&mut self, field: &'static str) -> Result<Option<u64>, Invalid> {
-        let value = self.members().find(|(key, _)| *key == field);
-        let Some((_, Json::Text(text))) = value else { return self.whole_if_any(field) };
+        let Some(Json::Text(text)) = self.get(field) else { return self.whole_if_any(field) };
         let number = text.parse().ok().filter(|id: &u64| id.to_string() == *text);
         self.take(field);
         number.map(Some).ok_or_else(|| Invalid::new(field, "must be a number, or its digits"))

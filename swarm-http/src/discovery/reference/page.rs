@@ -206,13 +206,13 @@ impl Links {
         let object = schema.clone().into_object();
         let fields = self.fields(&object);
         let form = fields.is_empty().then(|| Markup(self.form(&schema)));
-        let example = items(get(&object, "examples")).first().map(swarm_core::json::write);
+        let example = items(object.get("examples")).first().map(swarm_core::json::write);
         Schema { name, description: text(&object, "description"), form, fields, example }
     }
 
     fn fields(&self, object: &Object) -> Vec<Field> {
-        let required: Vec<_> = items(get(object, "required")).iter().map(plain).collect();
-        let Some(Json::Object(properties)) = get(object, "properties") else { return Vec::new() };
+        let required: Vec<_> = items(object.get("required")).iter().map(plain).collect();
+        let Some(Json::Object(properties)) = object.get("properties") else { return Vec::new() };
         let field = |(name, schema): (&str, &Json)| Field {
             name: name.to_owned(),
             form: Markup(self.form(schema)),
@@ -225,24 +225,24 @@ impl Links {
     /// The type of a value, in words and links.
     fn form(&self, schema: &Json) -> String {
         let object = schema.clone().into_object();
-        if let Some(place) = get(&object, "$ref") {
+        if let Some(place) = object.get("$ref") {
             return self.link(plain(place).rsplit('/').next().unwrap_or_default());
         }
         for choice in ["anyOf", "oneOf"] {
-            let choices = items(get(&object, choice)).iter();
+            let choices = items(object.get(choice)).iter();
             let forms: Vec<_> = choices.map(|choice| self.form(choice)).collect();
             if !forms.is_empty() {
                 return forms.join(" or ");
             }
         }
-        if let Some(value) = get(&object, "const") {
+        if let Some(value) = object.get("const") {
             return code(value);
         }
-        let values: Vec<_> = items(get(&object, "enum")).iter().map(code).collect();
+        let values: Vec<_> = items(object.get("enum")).iter().map(code).collect();
         if !values.is_empty() {
             return values.join(", ");
         }
-        let kinds = match get(&object, "type") {
+        let kinds = match object.get("type") {
             Some(Json::List(kinds)) => kinds.iter().map(plain).collect(),
             Some(kind) => vec![plain(kind)],
             None => vec!["anything".to_owned()],
@@ -254,7 +254,7 @@ impl Links {
     /// One of a schema's types, with its limits.
     fn kind_in(&self, kind: &str, object: &Object) -> String {
         match kind {
-            "array" => match get(object, "items") {
+            "array" => match object.get("items") {
                 Some(items) => format!("list of {}", self.form(items)),
                 None => "list".to_owned(),
             },
@@ -307,7 +307,7 @@ fn refusals(problems: &[Problem]) -> String {
 }
 
 fn range(object: &Object, min: &str, max: &str, unit: &str) -> String {
-    let bound = |name| get(object, name).map(swarm_core::json::write::<Json>);
+    let bound = |name| object.get(name).map(swarm_core::json::write::<Json>);
     match (bound(min), bound(max)) {
         (Some(min), Some(max)) => format!(", {min} to {max}{unit}"),
         (Some(min), None) => format!(", from {min}{unit}"),
@@ -323,10 +323,6 @@ fn code(value: &Json) -> String {
     }
 }
 
-fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Json> {
-    object.members().find(|(key, _)| *key == name).map(|(_, value)| value)
-}
-
 fn items(list: Option<&Json>) -> &[Json] {
     match list {
         Some(Json::List(items)) => items,
@@ -335,7 +331,7 @@ fn items(list: Option<&Json>) -> &[Json] {
 }
 
 fn text(object: &Object, name: &str) -> String {
-    get(object, name).map(plain).unwrap_or_default()
+    object.get(name).map(plain).unwrap_or_default()
 }
 
 fn plain(value: &Json) -> String {

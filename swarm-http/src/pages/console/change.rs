@@ -10,15 +10,13 @@ use tokio::time::Instant;
 
 use super::acts::{Act, OperatorRoutes};
 use super::confirm::{self, Proof};
-use super::context::{
-    ConsoleContext, RefusedForm, Sender, fill_path, guard, sender_of, token_hash,
-};
+use super::context::{ConsoleContext, RefusedForm, Sender, fill_path, sender_of, token_hash};
 use super::form::{BACK, CHOOSE, FormData};
 use super::handlers::{
-    UNAVAILABLE, begin_signed_on, console_context, error_answer, page_answer, refusal_page,
-    show_form_again, sign_in_and_show_form, unavailable_page, wait_text, with_cookie,
+    begin_signed_on, console_context, error_answer, page_answer, show_form_again,
+    sign_in_and_show_form, wait_text, with_cookie,
 };
-use super::layout::{error_text, see_other, with_error, with_status_of};
+use super::layout::{UNAVAILABLE, error_text, see_other, with_error, with_status_of};
 use super::page_id::PageId;
 use super::pages;
 use crate::console::{Secret, Submission};
@@ -33,15 +31,11 @@ pub(crate) async fn change(
     routes: OperatorRoutes,
     request: RequestContext,
 ) -> Reply {
-    let cookie = match guard(&request, true) {
-        Ok(cookie) => cookie,
-        Err(error) => return Ok(refusal_page(&request, error)),
+    let (cookie, sender) = match sender_of(&request, true).await {
+        Ok(found) => found,
+        Err(page) => return Ok(*page),
     };
     let (site, served) = (Arc::clone(&request.site), Arc::clone(&request.served));
-    let sender = match sender_of(&request, &cookie).await {
-        Ok(sender) => sender,
-        Err(error) => return Ok(unavailable_page(&request, error)),
-    };
     let (sign_in, operator, cookie) = match sender {
         Sender::SignedIn(sign_in, operator) => (sign_in, operator, None),
         Sender::SignedOn(operator) => {
@@ -79,13 +73,13 @@ async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
     if !context.may(act) {
         return error_answer(&context, Refusal::NotForRole.into());
     }
-    let action = action(act, &context);
+    let action = fill_path(act.path, &context.request.path);
     if sent.has(BACK) || sent.has(CHOOSE) {
         let again = RefusedForm { action, sent, fault: None, fields: Vec::new() };
         return show_again(act.page_id, context, again, None).await;
     }
     let form = form_name(act, &action, &sent);
-    let page = location(act.page_id, &context);
+    let page = fill_path(act.page_id.path(), &context.request.path);
     match context.sign_in.submit_form(&form) {
         Submission::New => {}
         Submission::Repeated(Some(redirect)) => {
@@ -118,12 +112,6 @@ async fn process(act: &'static Act, mut context: ConsoleContext) -> Answer {
             show_again(act.page_id, context, refused, Some(*error)).await
         }
     }
-}
-
-/// The path that the form was sent to.
-fn action(act: &Act, context: &ConsoleContext) -> String {
-    let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
-    fill_path(act.path, &parts)
 }
 
 /// The name of a form, by which a second sending is recognized; empty if it has none. Forms of several acts and rows share
@@ -309,7 +297,7 @@ async fn apply(
     let next = act.next.unwrap_or(act.page_id);
     Ok(Outcome::Done(match session {
         Some(id) if next == PageId::Session => fill_path(next.path(), &[&id]),
-        _ => location(next, context),
+        _ => fill_path(next.path(), &context.request.path),
     }))
 }
 
@@ -435,11 +423,6 @@ fn fault(act: &Act, sent: &FormData, error: &Answer) -> String {
 fn plain_error(text: &str) -> bytes::Bytes {
     let text = text.trim_end_matches('.');
     swarm_core::json::write(&Json::from([("error", Json::from(text))])).into()
-}
-
-fn location(page_id: PageId, context: &ConsoleContext) -> String {
-    let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
-    fill_path(page_id.path(), &parts)
 }
 
 fn refused(error: impl Into<ApiError>) -> Box<Answer> {

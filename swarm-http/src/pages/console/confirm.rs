@@ -1,20 +1,21 @@
 //! The page before a change that is public or cannot be undone: it shows what would change, as a dry run judges it, and
 //! asks for the token again, or for the name of what will change, if the change cannot be undone.
 
+use swarm_core::Timestamp;
 use swarm_core::domain::{
-    Bucket, Declaration, MemoId, OutcomeSource, Question, QuestionText, Resolution, Session,
-    SessionDraft, SessionState,
+    Bucket, Consensus, Declaration, Figures, MemoId, Outcome, OutcomeSource, Question,
+    QuestionText, Resolution, Roster, Session,
 };
 use swarm_core::json::{Json, Object};
 use swarm_core::rules::{Caution, CautionCode};
-use swarm_core::{Refusal, Timestamp};
+use swarm_core::wire::RequestError;
 
-use super::acts::{ANNUL_OUTCOME, Act, CONVENE, RETRACT_MEMO, WITHDRAW};
+use super::acts::{Act, CONVENE, RETRACT_MEMO, WITHDRAW};
 use super::context::ConsoleContext;
 use super::form::{Button, Field, FormData, FormView};
 use super::layout::{Block, Page, count, quoted};
 use super::page_id::PageId;
-use super::table::Table;
+use super::pages::outcome_text;
 use crate::pages::declaration;
 use crate::pages::lists;
 use crate::pages::markup::named;
@@ -129,9 +130,8 @@ pub(super) async fn page(
                 Markup(format!("<strong>{}</strong>", quoted(&then))),
             ]
         };
-        let rows = rows.into_iter().map(row).collect();
-        let head = vec!["What", "Now", "Then"];
-        page.table(Table { label: "What will change", head, rows, empty: "" });
+        let rows = rows.into_iter().map(row);
+        page.table("What will change", ["What", "Now", "Then"], rows, "");
     }
     let parts: Vec<_> = context.request.path.iter().map(String::as_str).collect();
     let field = asked.proof.map(|proof| Field { fault: asked.fault, ..proof.form_field() });
@@ -206,10 +206,9 @@ async fn of_session(
         changes.add("State", state, "as if it had never been convened".to_owned());
         return Ok(changes);
     }
-    let mut after = object(&mut dry_run, "session");
-    let then = state_of(&mut after).map_or_else(|| state.clone(), ToOwned::to_owned);
-    changes.add("State", state, then);
-    let to = deadline_of(&mut after);
+    let after: Session = dry_run.take_as("session").unwrap_or_else(|_| session.clone());
+    changes.add("State", state, stage_text::state_word(after.state).to_owned());
+    let to = after.window_closes_at;
     let closes =
         |at: Option<Timestamp>| at.map_or("none".to_owned(), |at| context.times.time_text(at));
     if to != session.window_closes_at {
@@ -227,59 +226,37 @@ async fn of_session(
     } else if act.may_ask(context.routes) {
         changes.record.push(("Deadline", Markup::text(&closes(session.window_closes_at))));
     }
-    let quorum = after.whole_if_any("quorum").ok().flatten();
-    let quorum_text = |quorum: Option<u64>| quorum.map_or("none".to_owned(), |it| it.to_string());
-    changes.add("Quorum", quorum_text(session.quorum.map(u64::from)), quorum_text(quorum));
-    let question = Question::read(&mut after).unwrap_or_else(|_| session.question.clone());
+    let quorum_text = |quorum: Option<u32>| quorum.map_or("none".to_owned(), |it| it.to_string());
+    changes.add("Quorum", quorum_text(session.quorum), quorum_text(after.quorum));
     let asked = question_rows(&session.question, context).into_iter();
-    for ((name, now), (_, then)) in asked.zip(question_rows(&question, context)) {
+    for ((name, now), (_, then)) in asked.zip(question_rows(&after.question, context)) {
         changes.add(name, now, then);
     }
-    let roster = session.roster.as_ref().map(|roster| roster.entries().len());
-    changes.add("Roster", roster_text(roster), roster_text(roster_of(&mut after)));
-    figures(session, &mut after, &mut changes);
-    outcome(act, session, &mut after, &mut changes);
-    if after.has("voided") && session.voided.is_none() {
+    changes.add("Roster", roster_text(session.roster.as_ref()), roster_text(after.roster.as_ref()));
+    figures(session, &after, &mut changes);
+    let (now, then) = (session.outcome.as_ref(), after.outcome.as_ref());
+    changes.add("Outcome", outcome_text(now), outcome_text(then));
+    changes.add("Source", source_text(now), source_text(then));
+    if after.voided.is_some() && session.voided.is_none() {
         changes.add("Its result", "counts".to_owned(), "counts for nothing".to_owned());
     }
     Ok(changes)
 }
 
 /// The figures of the snapshot, where there is none yet.
-fn figures(session: &Session, after: &mut Object, changes: &mut Changes) {
-    if session.snapshot.is_some() {
-        return;
-    }
-    let mut snapshot = object(after, "snapshot");
-    let mut participation = object(&mut snapshot, "participation");
-    let mut consensus = object(&mut snapshot, "consensus");
-    let members = participation.number_if_any("members").ok().flatten();
-    if let Some(members) = members {
-        changes.add("Takes that count", "none".to_owned(), members.to_string());
-    }
-    if let (Ok(stance), Ok(score)) = (consensus.text("stance"), consensus.number("score")) {
-        changes.add("Result", "none".to_owned(), format!("{}, {stance}", charts::signed(score)));
+fn figures(session: &Session, after: &Session, changes: &mut Changes) {
+    let (None, Some(snapshot)) = (&session.snapshot, &after.snapshot) else { return };
+    let Figures { participation, consensus, .. } = &snapshot.figures;
+    changes.add("Takes that count", "none".to_owned(), participation.members.to_string());
+    if let Some(Consensus { stance, score, .. }) = consensus {
+        let result = format!("{}, {}", charts::signed(*score), stance.as_str());
+        changes.add("Result", "none".to_owned(), result);
     }
 }
 
-fn outcome(act: &Act, session: &Session, after: &mut Object, changes: &mut Changes) {
-    let recorded = session.outcome.as_ref().map(|outcome| outcome.value.map(|value| value.get()));
-    let text = |outcome: Option<Option<f64>>| match outcome {
-        None => "none".to_owned(),
-        Some(None) => "annulled".to_owned(),
-        Some(Some(value)) => charts::signed(value),
-    };
-    let mut outcome = object(after, "outcome");
-    let value = outcome.number_if_any("value").ok().flatten();
-    let then = match value {
-        Some(value) => Some(Some(value)),
-        None if act.path == ANNUL_OUTCOME.path => Some(None),
-        None => recorded,
-    };
-    changes.add("Outcome", text(recorded), text(then));
-    let source = session.outcome.as_ref().and_then(|outcome| outcome.source.as_ref());
-    let read = outcome.text_if_any("source").ok().flatten();
-    changes.add("Source", or_none(source.map(OutcomeSource::as_str)), or_none(read.as_deref()));
+fn source_text(outcome: Option<&Outcome>) -> String {
+    let source = outcome.and_then(|outcome| outcome.source.as_ref());
+    or_none(source.map(OutcomeSource::as_str))
 }
 
 fn or_none(text: Option<&str>) -> String {
@@ -302,41 +279,39 @@ async fn of_convening(
     sent: &FormData,
     mut dry_run: Object,
 ) -> Result<Changes, ApiError> {
-    let mut after = object(&mut dry_run, "session");
-    let draft = SessionDraft::read(&mut after).map_err(Refusal::InvalidRequest)?;
-    let (_, subject) = lists::subject(context.request.tenant(), &draft.subject_id).await?;
-    let closes = draft.window_closes_at.map(|at| context.times.time_text(at));
-    let roster = draft.roster.as_ref().map(|roster| roster.entries().len());
-    let quorum = draft.quorum.map(|quorum| quorum.to_string());
-    let buckets = draft
+    let session: Session = dry_run.take_as("session").map_err(|_| RequestError::Internal)?;
+    let (_, subject) = lists::subject(context.request.tenant(), &session.subject_id).await?;
+    let closes = session.window_closes_at.map(|at| context.times.time_text(at));
+    let quorum = session.quorum.map(|quorum| quorum.to_string());
+    let buckets = session
         .buckets
         .map(|buckets| buckets.iter().map(Bucket::as_str).collect::<Vec<_>>().join(", "));
     let either = |is_so: bool, so: &str, not: &str| if is_so { so } else { not }.to_owned();
     let brief = !sent.text("publishBrief").is_empty();
     let mut rows = vec![
-        ("Day", context.times.day_text(draft.date)),
-        ("State", stage_text::state_word(draft.state).to_owned()),
+        ("Day", context.times.day_text(session.date)),
+        ("State", stage_text::state_word(session.state).to_owned()),
         ("Deadline", or_none(closes.as_deref())),
-        ("Roster", roster_text(roster)),
+        ("Roster", roster_text(session.roster.as_ref())),
         ("Quorum", or_none(quorum.as_deref())),
-        ("Takes", either(draft.blind, "sealed until it is opened", "shown as they are filed")),
-        ("It counts", either(draft.practice, "no: for practice", "yes")),
+        ("Takes", either(session.blind, "sealed until it is opened", "shown as they are filed")),
+        ("It counts", either(session.practice, "no: for practice", "yes")),
         (
             "Result",
-            either(draft.finish, "by the server, once the window has closed", "by operators"),
+            either(session.finish, "by the server, once the window has closed", "by operators"),
         ),
         ("Brief", either(brief, "published at once", "later")),
     ];
-    rows.extend(question_rows(&draft.question, context));
+    rows.extend(question_rows(&session.question, context));
     rows.push(("Buckets", or_none(buckets.as_deref())));
     // Also what it does not declare.
-    if draft.declaration.stances.is_none() {
+    if session.declaration.stances.is_none() {
         rows.push(("Stances", "any; bearish to bullish have a rank".to_owned()));
     }
     let declaration = Declaration {
-        stances: draft.declaration.stances.clone(),
-        max_revisions: Some(draft.declaration.cap()),
-        method: Some(draft.declaration.method()),
+        stances: session.declaration.stances.clone(),
+        max_revisions: Some(session.declaration.cap()),
+        method: Some(session.declaration.method()),
     };
     rows.extend(declaration::facts(&declaration));
     let row = |(name, then)| (name, "no session".to_owned(), then);
@@ -348,31 +323,11 @@ async fn of_convening(
     })
 }
 
-/// The name of a record's state.
-fn state_of(session: &mut Object) -> Option<&'static str> {
-    let state = SessionState::parse(&session.text("state").ok()?)?;
-    Some(stage_text::state_word(state))
-}
-
-fn deadline_of(session: &mut Object) -> Option<Timestamp> {
-    let text = session.text_if_any("windowClosesAt").ok().flatten()?;
-    Timestamp::parse("windowClosesAt", &text).ok()
-}
-
-/// How many members a record lists, if it has a roster.
-fn roster_of(session: &mut Object) -> Option<usize> {
-    match session.take("roster") {
-        Some(Json::List(rows)) => Some(rows.len()),
-        _ => None,
+fn roster_text(roster: Option<&Roster>) -> String {
+    match roster {
+        Some(roster) => count(roster.entries().len(), "member", "members"),
+        None => "none: every member may file".to_owned(),
     }
-}
-
-fn roster_text(members: Option<usize>) -> String {
-    members.map_or("none: every member may file".to_owned(), |it| count(it, "member", "members"))
-}
-
-fn object(of: &mut Object, name: &str) -> Object {
-    of.take(name).map(Json::into_object).unwrap_or_default()
 }
 
 /// A change of a member, a key, the store, a memo or the committee.

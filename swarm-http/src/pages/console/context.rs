@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::acts::{Act, OperatorRoutes};
 use super::cookie::Cookie;
 use super::form::{Button, Field, FormData, FormView, Panel, Panels};
-use super::layout::Page;
+use super::layout::{Page, refusal_page, unavailable_page};
 use super::page_id::PageId;
 use super::same_origin::is_same_origin;
 use crate::console::{Authentication, SignIn};
@@ -24,7 +24,7 @@ use crate::request::credential::Credential;
 use crate::request::dry_run::DryRun;
 use crate::request::portion::Portion;
 use crate::request::route::Handler;
-use crate::response::{ApiError, Reply};
+use crate::response::{Answer, ApiError, Reply};
 use crate::tenants::{Operator, OperatorRequest, Role, SignOnUnavailable};
 
 /// A request of a signed-in operator, with what its pages and forms need.
@@ -67,12 +67,13 @@ impl RefusedForm {
 }
 
 /// Refuses a request that must not be of a sign-in: over plain HTTP, or for a change from another site. Returns the
-/// cookie.
-pub(super) fn guard(request: &RequestContext, is_change: bool) -> Result<Cookie, RequestError> {
+/// cookie, or the page of the refusal.
+pub(super) fn guard(request: &RequestContext, is_change: bool) -> Result<Cookie, Box<Answer>> {
+    let refused = |error| Box::new(refusal_page(&request.served, error));
     let cookie = Cookie::of(&request.origin, request.served.config());
-    let cookie = cookie.ok_or(RequestError::PlainHttp)?;
+    let cookie = cookie.ok_or_else(|| refused(RequestError::PlainHttp))?;
     if is_change && !is_same_origin(&request.headers, &request.origin) {
-        return Err(RequestError::CrossSite);
+        return Err(refused(RequestError::CrossSite));
     }
     Ok(cookie)
 }
@@ -87,11 +88,20 @@ pub(super) enum Sender {
     Stranger,
 }
 
-/// Who a request comes from. A sign-in counts while the operator is still recognised in the same way.
+/// The cookie of a request, and who it comes from; or the page of its [refusal](guard).
 pub(super) async fn sender_of(
     request: &RequestContext,
-    cookie: &Cookie,
-) -> Result<Sender, SignOnUnavailable> {
+    is_change: bool,
+) -> Result<(Cookie, Sender), Box<Answer>> {
+    let cookie = guard(request, is_change)?;
+    match recognize(request, &cookie).await {
+        Ok(sender) => Ok((cookie, sender)),
+        Err(error) => Err(Box::new(unavailable_page(&request.served, error))),
+    }
+}
+
+/// Who a request comes from. A sign-in counts while the operator is still recognised in the same way.
+async fn recognize(request: &RequestContext, cookie: &Cookie) -> Result<Sender, SignOnUnavailable> {
     let (config, sign_ins) = (request.served.config(), &request.site.console.sign_ins);
     let operators = &config.operators;
     let signed_on = OperatorRequest::new(&request.headers, &request.extensions);
@@ -223,9 +233,8 @@ impl ConsoleContext {
         acts: &[&'static Act],
         fields: Vec<Field>,
     ) -> Option<Panel> {
-        let parts: Vec<_> = self.request.path.iter().map(String::as_str).collect();
         let acts = acts.iter().filter(|act| self.may(act));
-        let acts: Vec<_> = acts.map(|act| (act, fill_path(act.path, &parts))).collect();
+        let acts: Vec<_> = acts.map(|act| (act, fill_path(act.path, &self.request.path))).collect();
         let is_of = |refused: &&RefusedForm| acts.iter().any(|(_, path)| *path == refused.action);
         let refused = self.refused.as_ref().filter(is_of);
         let fields = match refused {
@@ -276,49 +285,23 @@ impl ConsoleContext {
             None => fields,
         };
         FormView {
-            id: String::new(),
-            method: "post",
-            summary: None,
-            lead: None,
             hidden: self.hidden_fields(action.clone()),
             is_inline,
-            fields,
-            table: None,
-            remark: None,
-            buttons: vec![Button::new(button)],
             is_back: refused.is_some(),
-            action,
-        }
-    }
-
-    /// A form that only searches.
-    pub(super) fn search_form(action: &str, button: &str, fields: Vec<Field>) -> FormView {
-        FormView {
-            id: String::new(),
-            action: action.to_owned(),
-            method: "get",
-            summary: None,
-            lead: None,
-            hidden: Vec::new(),
-            fields,
-            table: None,
-            remark: None,
-            buttons: vec![Button::new(button)],
-            is_back: false,
-            is_inline: false,
+            ..FormView::new("post", action, Button::new(button), fields)
         }
     }
 
     /// Puts a page into the layout.
     pub(super) fn with_layout(&self, page: Page, page_id: Option<PageId>) -> Page {
         let has_committee = self.request.served.committee.is_served();
-        let sections = PageId::SECTIONS.iter().filter(|at| has_committee || !at.needs_committee());
+        let sections = PageId::sections().filter(|at| has_committee || !at.needs_committee());
         let section = page_id.map(PageId::section);
         Page {
             tenant: self.request.served.config().name.clone(),
             who: Some((self.operator.name.as_str().to_owned(), self.role().as_str())),
             signs_out: !self.is_signed_on(),
-            sections: sections.map(|at| (at.path(), at.name(), section == Some(*at))).collect(),
+            sections: sections.map(|at| (at.path(), at.name(), section == Some(at))).collect(),
             notice: page.notice.or_else(|| self.sign_in.take_notice()),
             fault: page.fault.or_else(|| self.refused.as_ref().and_then(|it| it.fault.clone())),
             ..page
@@ -327,10 +310,10 @@ impl ConsoleContext {
 }
 
 /// The path with its parameters filled in.
-pub(super) fn fill_path(path: &str, parts: &[&str]) -> String {
+pub(super) fn fill_path(path: &str, parts: &[impl AsRef<str>]) -> String {
     let mut parts = parts.iter();
     let fill = |segment: &str| match segment.starts_with('{') {
-        true => parts.next().map(|part| links::part(part)).unwrap_or_default(),
+        true => parts.next().map(|part| links::part(part.as_ref())).unwrap_or_default(),
         false => segment.to_owned(),
     };
     path.split('/').map(fill).collect::<Vec<_>>().join("/")

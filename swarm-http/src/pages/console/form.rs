@@ -188,6 +188,29 @@ pub(super) const BACK: &str = "back";
 pub(super) const CHOOSE: &str = "choose";
 
 impl FormView {
+    /// A form of these fields that is sent to this path.
+    pub(super) fn new(
+        method: &'static str,
+        action: String,
+        button: Button,
+        fields: Vec<Field>,
+    ) -> Self {
+        Self {
+            id: String::new(),
+            action,
+            method,
+            summary: None,
+            lead: None,
+            hidden: Vec::new(),
+            fields,
+            table: None,
+            remark: None,
+            buttons: vec![button],
+            is_back: false,
+            is_inline: false,
+        }
+    }
+
     /// Whether the form only searches.
     pub(crate) fn is_look_up(&self) -> bool {
         self.method == "get"
@@ -377,8 +400,19 @@ impl Field {
         Self::new(Kind::Lines(lines), name, label)
     }
 
-    pub(super) fn choice(name: &'static str, label: &str, options: Options) -> Self {
-        Self { options, ..Self::new(Kind::Choice, name, label) }
+    /// One of these values, each with its label.
+    pub(super) fn choice(
+        name: &'static str,
+        label: &str,
+        options: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
+        chosen: &str,
+    ) -> Self {
+        let options = options.into_iter().map(|(value, label)| {
+            let value = value.into();
+            let is_chosen = value == chosen;
+            (value, label.into(), is_chosen)
+        });
+        Self { options: options.collect(), ..Self::new(Kind::Choice, name, label) }
     }
 
     pub(super) fn several(name: &'static str, label: &str, options: Options) -> Self {
@@ -478,7 +512,8 @@ impl Field {
             let names: Vec<_> = self.columns.iter().map(|(name, _)| *name).collect();
             let rows = sent.rows(&names);
             if !rows.is_empty() {
-                self = Self::rows(self.name, &self.label, self.columns, rows).with_hint_of(&self);
+                let hint = self.hint;
+                self = Self { hint, ..Self::rows(self.name, &self.label, self.columns, rows) };
             }
         } else if self.kind == Kind::Several && sent.has(CHOOSE) {
             for (_, _, is_chosen) in &mut self.options {
@@ -498,12 +533,6 @@ impl Field {
             }
         }
         self
-    }
-}
-
-impl Field {
-    fn with_hint_of(self, other: &Self) -> Self {
-        Self { hint: other.hint.clone(), ..self }
     }
 }
 

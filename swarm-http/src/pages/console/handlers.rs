@@ -18,7 +18,7 @@ use super::context::{
 use super::cookie::Cookie;
 use super::form::{Button, Field, FormData, FormView, SIGNING_IN};
 use super::layout::{
-    Block, Page, anchor, error_text, see_other, signed_out_error, signed_out_page, with_error,
+    Block, Page, UNAVAILABLE, anchor, error_text, see_other, signed_out_page, with_error,
     with_status_of,
 };
 use super::page_id::PageId;
@@ -30,7 +30,7 @@ use crate::pages::frame::time_formatter;
 use crate::pages::links::part;
 use crate::request::RequestContext;
 use crate::response::{Answer, ApiError, Reply};
-use crate::tenants::{Operator, SignOnUnavailable};
+use crate::tenants::Operator;
 use crate::token_attempts::Asker;
 
 /// The longest path that a sign-in leads to, in bytes. It fits in the form of the sign-in, percent-encoded.
@@ -42,13 +42,9 @@ pub(crate) async fn show(
     routes: OperatorRoutes,
     request: RequestContext,
 ) -> Reply {
-    let cookie = match guard(&request, false) {
-        Ok(cookie) => cookie,
-        Err(error) => return Ok(refusal_page(&request, error)),
-    };
-    let sender = match sender_of(&request, &cookie).await {
-        Ok(sender) => sender,
-        Err(error) => return Ok(unavailable_page(&request, error)),
+    let (cookie, sender) = match sender_of(&request, false).await {
+        Ok(found) => found,
+        Err(page) => return Ok(*page),
     };
     let (sign_in, operator, cookie) = match sender {
         Sender::SignedIn(sign_in, operator) => (sign_in, operator, None),
@@ -76,8 +72,7 @@ fn ask_for_token(page_id: PageId, request: &RequestContext) -> Answer {
         let to = request.query().remove("to").unwrap_or_default();
         return signed_out_page(&request.served, sign_in_page(&to, None)).answer(StatusCode::OK);
     }
-    let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
-    let path = fill_path(page_id.path(), &parts);
+    let path = fill_path(page_id.path(), &request.path);
     let query =
         if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
     let to = Some(path + &query).filter(|to| to.len() <= MAX_TARGET);
@@ -134,14 +129,10 @@ pub(super) fn error_answer(context: &ConsoleContext, error: ApiError) -> Answer 
 /// Shows a minted secret, once: to a browser that was led here by a page of the console. Any other request leaves it
 /// for later.
 pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> Reply {
-    let cookie = match guard(&request, false) {
-        Ok(cookie) => cookie,
-        Err(error) => return Ok(refusal_page(&request, error)),
-    };
-    let (sign_in, operator) = match sender_of(&request, &cookie).await {
-        Ok(Sender::SignedIn(sign_in, operator)) => (sign_in, operator),
+    let (sign_in, operator) = match sender_of(&request, false).await {
+        Ok((_, Sender::SignedIn(sign_in, operator))) => (sign_in, operator),
         Ok(_) => return Ok(see_other("/operate")),
-        Err(error) => return Ok(unavailable_page(&request, error)),
+        Err(page) => return Ok(*page),
     };
     let may_show = !request.is_head
         && is_own_navigation(&request.headers, &request.origin, request.base_path());
@@ -169,7 +160,7 @@ pub(crate) async fn secret(routes: OperatorRoutes, request: RequestContext) -> R
 pub(crate) async fn sign_in(request: RequestContext) -> Reply {
     let cookie = match guard(&request, true) {
         Ok(cookie) => cookie,
-        Err(error) => return Ok(refusal_page(&request, error)),
+        Err(page) => return Ok(*page),
     };
     let sent = FormData::read(&request.bytes);
     match begin_with_token(&request, &cookie, &sent).await {
@@ -258,7 +249,7 @@ fn begin(
 pub(crate) async fn sign_out(request: RequestContext) -> Reply {
     let cookie = match guard(&request, true) {
         Ok(cookie) => cookie,
-        Err(error) => return Ok(refusal_page(&request, error)),
+        Err(page) => return Ok(*page),
     };
     if let Some(secret) = cookie.value(&request.headers) {
         request.site.console.sign_ins.end(secret);
@@ -270,32 +261,6 @@ pub(crate) async fn sign_out(request: RequestContext) -> Reply {
 pub(crate) async fn style(_: RequestContext) -> Reply {
     let style = include_str!("../../../templates/console/style.css");
     Ok(Answer::new(StatusCode::OK, "text/css; charset=utf-8", style.to_owned()))
-}
-
-/// The page of a request that the console refuses: over plain HTTP, or from another site.
-pub(super) fn refusal_page(request: &RequestContext, error: RequestError) -> Answer {
-    let (title, lead) = match error {
-        RequestError::PlainHttp => (
-            "The console needs HTTPS",
-            "Over plain HTTP everybody on the way could read the token. Open this page over HTTPS or, on \
-             the machine of the server itself, at localhost.",
-        ),
-        _ => (
-            "Not sent from the console",
-            "This form came from a page of another site, or the browser does not say which. Nothing was \
-             changed. Open the console and send it from there.",
-        ),
-    };
-    signed_out_error(&request.served, error, title, lead)
-}
-
-/// The text of a page where it cannot be determined who the operator is.
-pub(super) const UNAVAILABLE: &str =
-    "Who you are cannot be checked now. Nothing was changed: try again.";
-
-/// The page of a request whose operator cannot be determined.
-pub(super) fn unavailable_page(request: &RequestContext, error: SignOnUnavailable) -> Answer {
-    signed_out_error(&request.served, error, "The sign-on does not answer", UNAVAILABLE)
 }
 
 /// The page that asks for the token.
@@ -314,20 +279,9 @@ pub(super) fn token_form(
     hidden: Vec<(String, String)>,
     fault: Option<String>,
 ) -> FormView {
-    FormView {
-        id: String::new(),
-        action,
-        method: "post",
-        summary: None,
-        lead: None,
-        hidden,
-        fields: vec![Field { fault, ..Field::token() }],
-        table: None,
-        remark: None,
-        buttons: vec![Button::new("Sign in").primary()],
-        is_back: false,
-        is_inline: false,
-    }
+    let token = Field { fault, ..Field::token() };
+    let button = Button::new("Sign in").primary();
+    FormView { hidden, ..FormView::new("post", action, button, vec![token]) }
 }
 
 /// Whether a redirect target is a path of the console: no other host, and only characters that a header can hold.
@@ -359,8 +313,7 @@ pub(super) async fn sign_in_and_show_form(
     cookie: &Cookie,
 ) -> Reply {
     let sent = FormData::read(&request.bytes);
-    let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
-    let action = fill_path(act.path, &parts);
+    let action = fill_path(act.path, &request.path);
     if !sent.has(SIGNING_IN) {
         let error = (RequestError::SignedOut.into(), None);
         return Ok(signed_out_form_page((act, routes), &request, action, &sent, error));
@@ -384,8 +337,7 @@ pub(super) async fn show_form_again(
     error: Option<RequestError>,
 ) -> Reply {
     let sent = FormData::read(&request.bytes);
-    let parts: Vec<_> = request.path.iter().map(String::as_str).collect();
-    let action = fill_path(act.path, &parts);
+    let action = fill_path(act.path, &request.path);
     let fault =
         "Nothing was changed: you were not signed in. Look at the form, then send it again.";
     let fault = Some(fault.to_owned());

@@ -4,13 +4,15 @@ use askama::Template;
 use http::header::{LOCATION, REFERRER_POLICY};
 use http::{HeaderValue, StatusCode};
 use swarm_core::json::Json;
+use swarm_core::wire::RequestError;
 
-use super::form::{Field, FormView, Kind, Panels};
+use super::form::{Button, Field, FormView, Kind, Panels};
 use super::table::Table;
-use crate::pages::markup::escape;
+pub(super) use crate::pages::markup::{anchor, count, quoted};
+use crate::pages::markup::{capitalized, escape};
 use crate::pages::{Markup, html};
 use crate::response::{Answer, ApiError};
-use crate::tenants::ServedTenant;
+use crate::tenants::{ServedTenant, SignOnUnavailable};
 
 /// A page of the console.
 #[derive(Template, Default)]
@@ -124,8 +126,27 @@ impl Page {
         self.blocks.push(Block::Text(text));
     }
 
-    pub(super) fn table(&mut self, table: Table) {
-        self.blocks.push(Block::Table(table));
+    pub(super) fn table(
+        &mut self,
+        label: &'static str,
+        head: impl Into<Vec<&'static str>>,
+        rows: impl IntoIterator<Item = Vec<Markup>>,
+        empty: &'static str,
+    ) {
+        let (head, rows) = (head.into(), rows.into_iter().collect());
+        self.blocks.push(Block::Table(Table { label, head, rows, empty }));
+    }
+
+    /// Adds a table whose rows have forms of one button each.
+    pub(super) fn act_table(
+        &mut self,
+        label: &'static str,
+        head: impl Into<Vec<&'static str>>,
+        rows: impl IntoIterator<Item = (Vec<Markup>, Vec<FormView>)>,
+        empty: &'static str,
+    ) {
+        let (head, rows) = (head.into(), rows.into_iter().collect());
+        self.blocks.push(Block::ActTable(ActTable { label, head, rows, empty }));
     }
 
     /// Adds a form, if there is one: a role that may not submit it has none.
@@ -146,9 +167,25 @@ impl Page {
         }
     }
 
+    /// Adds a heading and the form below it, if there is one.
+    pub(super) fn section(&mut self, heading: &str, lead: &str, form: Option<FormView>) {
+        self.forms(heading, [form.map(|form| form.with_lead(lead))]);
+    }
+
     /// Adds a form that is folded until it is opened, if there is one.
-    pub(super) fn fold(&mut self, summary: &str, form: Option<FormView>) {
-        self.form(form.map(|form| form.folded(summary)));
+    pub(super) fn fold(&mut self, summary: &str, lead: &str, form: Option<FormView>) {
+        self.form(form.map(|form| form.with_lead(lead).folded(summary)));
+    }
+
+    /// Adds a form that only searches.
+    pub(super) fn search(&mut self, action: &str, button: &str, field: Field) {
+        let button = Button::new(button);
+        self.form(Some(FormView::new("get", action.to_owned(), button, vec![field])));
+    }
+
+    /// Adds the link to the page that goes on.
+    pub(super) fn more(&mut self, path: &str, text: &str) {
+        self.text(Markup(format!("<a rel=\"next\" href=\"{}\">{text}</a>", escape(path))));
     }
 
     /// Adds forms of one button each, in a line.
@@ -216,24 +253,9 @@ impl AgendaRow {
     }
 }
 
-/// A link.
-pub(super) fn anchor(href: &str, text: &str) -> Markup {
-    Markup(format!("<a href=\"{}\"><bdi>{}</bdi></a>", escape(href), escape(text)))
-}
-
-/// Text from outside, in a `bdi` element.
-pub(super) fn quoted(text: &str) -> Markup {
-    Markup(format!("<bdi>{}</bdi>", escape(text)))
-}
-
 /// A cell of two lines, the second in small letters.
 pub(super) fn two_lines(first: &Markup, second: &Markup) -> Markup {
     Markup(format!("{first}<br><span class=\"quiet\">{second}</span>"))
-}
-
-/// `1 take`, `2 takes`
-pub(super) fn count(number: usize, one: &str, more: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {more}") }
 }
 
 /// 303, which a browser follows with a GET.
@@ -248,9 +270,7 @@ pub(super) fn see_other(location: &str) -> Answer {
 /// The status and headers of an error, with this page as its body.
 pub(super) fn with_error(error: Answer, page: Page) -> Answer {
     let page = page.answer(error.status);
-    let (mut headers, problem) = (error.headers, error.problem);
-    headers.extend(page.headers.clone());
-    Answer { headers, problem, error_json: Some(error.body), ..page }
+    error.shown_as(page)
 }
 
 /// The status and headers of an error, with the body of this page.
@@ -265,9 +285,7 @@ pub(super) fn error_text(error: &Answer) -> String {
     let body = Json::read(&error.body).ok();
     let mut body = body.map(Json::into_object).unwrap_or_default();
     let text = body.text("error").unwrap_or_else(|_| "refused".to_owned());
-    let mut letters = text.chars();
-    let text: String =
-        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    let text = capitalized(&text);
     match body.text("detail") {
         Ok(detail) => format!("{text}: {detail}."),
         Err(_) => format!("{text}."),
@@ -280,7 +298,7 @@ pub(super) fn signed_out_page(served: &ServedTenant, page: Page) -> Page {
 }
 
 /// The page of an error for a client that is not signed in.
-pub(super) fn signed_out_error(
+fn signed_out_error(
     served: &ServedTenant,
     error: impl Into<ApiError>,
     title: &str,
@@ -288,4 +306,30 @@ pub(super) fn signed_out_error(
 ) -> Answer {
     let page = signed_out_page(served, Page::new(title).with_lead(lead));
     with_error(error.into().into_answer(), page)
+}
+
+/// The page of a request that the console refuses: over plain HTTP, or from another site.
+pub(super) fn refusal_page(served: &ServedTenant, error: RequestError) -> Answer {
+    let (title, lead) = match error {
+        RequestError::PlainHttp => (
+            "The console needs HTTPS",
+            "Over plain HTTP everybody on the way could read the token. Open this page over HTTPS or, on \
+             the machine of the server itself, at localhost.",
+        ),
+        _ => (
+            "Not sent from the console",
+            "This form came from a page of another site, or the browser does not say which. Nothing was \
+             changed. Open the console and send it from there.",
+        ),
+    };
+    signed_out_error(served, error, title, lead)
+}
+
+/// The text of a page where it cannot be determined who the operator is.
+pub(super) const UNAVAILABLE: &str =
+    "Who you are cannot be checked now. Nothing was changed: try again.";
+
+/// The page of a request whose operator cannot be determined.
+pub(super) fn unavailable_page(served: &ServedTenant, error: SignOnUnavailable) -> Answer {
+    signed_out_error(served, error, "The sign-on does not answer", UNAVAILABLE)
 }

@@ -6,19 +6,21 @@ use swarm_core::wire::Problem::{InvalidQuery, NotFound};
 use super::api::{COMMITTEE_LIST, session, sessions};
 use crate::pages::{self, page};
 use crate::request::route::{Route, Section};
-use crate::routes::list_files::files;
-use crate::routes::pages::{CSV, NDJSON, list};
+use crate::routes::list_files::{Form, List, list};
 use crate::schema::HasSchema as _;
 
-files! {
-    committee_csv committee_ndjson = sessions, "sessions", "committee";
-}
+const DAYS: List = List {
+    handler: |request| Box::pin(sessions(request)),
+    field: "sessions",
+    name: "committee",
+    query: COMMITTEE_LIST,
+};
 
 /// The pages.
 pub(super) fn routes() -> Vec<Route> {
     Section::Pages.rows(vec![
-        list("/swarm/committee.csv", committee_csv, CSV, COMMITTEE_LIST),
-        list("/swarm/committee.ndjson", committee_ndjson, NDJSON, COMMITTEE_LIST),
+        list("/swarm/committee.csv", Form::Csv, DAYS),
+        list("/swarm/committee.ndjson", Form::Ndjson, DAYS),
         page("/swarm/committee", "CommitteeSessions", sessions, pages::committee::list)
             .about("The committee's sessions")
             .query(COMMITTEE_LIST),

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use swarm_core::domain::Quotas;
 use toml::value::Datetime;
 
 use crate::Failure;
@@ -72,7 +73,7 @@ pub(crate) struct TenantTable {
     #[serde(default)]
     pub(crate) webhooks: Vec<WebhookTable>,
     #[serde(default)]
-    pub(crate) quotas: QuotasTable,
+    pub(crate) quotas: Quotas,
     #[serde(default)]
     pub(crate) schedule: Vec<ScheduleTable>,
     #[serde(default)]
@@ -102,20 +103,6 @@ pub(crate) struct FooterTable {
 pub(crate) struct WitnessTable {
     pub(crate) url: String,
     pub(crate) key: String,
-}
-
-/// A tenant's `[tenants.quotas]`.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct QuotasTable {
-    pub(crate) pending_applications: Option<u32>,
-    pub(crate) applications_per_address: Option<u32>,
-    pub(crate) pending_days: Option<u32>,
-    pub(crate) memos_per_day: Option<u32>,
-    pub(crate) subjects: Option<u32>,
-    pub(crate) signals_per_day: Option<u32>,
-    pub(crate) documents_bytes: Option<u64>,
-    pub(crate) committee_submissions_per_day: Option<u32>,
 }
 
 /// A tenant's `[tenants.committee]`, not yet checked.

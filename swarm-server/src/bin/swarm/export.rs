@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use swarm_client::{Client, Error};
-use swarm_core::domain::{RunningDigest, shown_url};
+use swarm_core::domain::RunningDigest;
 use swarm_core::json::{self, Json, Object};
 
 use crate::arguments::ExportOptions;
@@ -102,9 +102,7 @@ const LISTS: [List; 7] = [
 
 /// Writes the export to a folder, which must be empty, or is made.
 pub(crate) fn run(options: &ExportOptions) -> Result<(), CommandError> {
-    let client = options.trust.client(&options.url);
-    let client = client
-        .map_err(|error| CommandError::Usage(format!("{}: {error}", shown_url(&options.url))))?;
+    let client = options.trust.named_client(&options.url)?;
     let folder = &options.out;
     let unwritable =
         |error: std::io::Error| CommandError::Usage(format!("{}: {error}", shown(folder)));
@@ -269,9 +267,7 @@ fn records(answer: &mut Object, path: &str, field: &str) -> Result<Vec<Json>, Co
 /// The id of a record, or the day of one of the committee, as text.
 fn id_of(record: &Json) -> Option<String> {
     let Json::Object(fields) = record else { return None };
-    let is_id = |name: &str| fields.members().any(|(known, _)| known == name);
-    let id = if is_id("id") { "id" } else { "date" };
-    match fields.members().find(|(name, _)| *name == id)?.1 {
+    match fields.get("id").or_else(|| fields.get("date"))? {
         Json::Text(id) => Some(id.clone()),
         id => Some(json::write(id)),
     }

@@ -4,14 +4,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use swarm_core::domain::committee::KeyPrefix;
-use swarm_core::domain::{Actor, AdminTokenHash, Invalid, MAX_WINDOW_MILLIS, Quotas, TimeOfDay};
+use swarm_core::domain::{Actor, AdminTokenHash, Invalid, MAX_WINDOW_MILLIS, TimeOfDay};
 use swarm_core::store::Store;
 use swarm_core::{CommitteeSettings, TenantId};
 use swarm_http::{AdminTokens, FooterLink, Host, Operator, PublicOrigin, Role, TenantConfig};
 
-use crate::config::{
-    AdminTokenTable, CommitteeTable, Config, FooterTable, QuotasTable, TenantTable,
-};
+use crate::config::{AdminTokenTable, CommitteeTable, Config, FooterTable, TenantTable};
 use crate::failure::with_causes;
 use crate::mail::checked_sender;
 use crate::schedule::{millis, schedule};
@@ -92,11 +90,12 @@ fn tenant(table: &TenantTable) -> Result<TenantConfig, Failure> {
         webhooks::configured(&table.webhooks).map_err(|fault| bad("webhooks", &fault))?;
     tenant.remind_millis =
         table.remind.as_deref().map(remind).transpose().map_err(|rule| bad("remind", rule))?;
-    tenant.quotas = quotas(&table.quotas);
+    tenant.quotas = table.quotas;
     // With 0 days every application would be gone at once.
-    for (key, days) in
-        [("pending_days", table.quotas.pending_days), ("retention_days", table.retention_days)]
-    {
+    for (key, days) in [
+        ("pending_days", Some(table.quotas.pending_days)),
+        ("retention_days", table.retention_days),
+    ] {
         if days == Some(0) {
             return Err(bad(key, "must be at least 1").into());
         }
@@ -167,21 +166,6 @@ fn one_line(text: &str, min: usize, max: usize) -> Option<String> {
     (fits && !text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
-/// The quotas, with defaults for those that are not set (MANUAL.md, 13.2).
-fn quotas(table: &QuotasTable) -> Quotas {
-    let mut quotas = Quotas::default();
-    let set = |quota: &mut u32, written: Option<u32>| *quota = written.unwrap_or(*quota);
-    set(&mut quotas.pending_applications, table.pending_applications);
-    set(&mut quotas.applications_per_address, table.applications_per_address);
-    set(&mut quotas.pending_days, table.pending_days);
-    set(&mut quotas.memos_per_day, table.memos_per_day);
-    set(&mut quotas.subjects, table.subjects);
-    set(&mut quotas.signals_per_day, table.signals_per_day);
-    set(&mut quotas.committee_submissions_per_day, table.committee_submissions_per_day);
-    quotas.documents_bytes = table.documents_bytes.unwrap_or(quotas.documents_bytes);
-    quotas
-}
-
 /// Whether the text is a valid host without a port.
 fn is_host(host: &str) -> bool {
     Host::parse(host).is_some_and(|parsed| parsed.name().eq_ignore_ascii_case(host))
@@ -229,6 +213,8 @@ impl ServedIds {
 
 #[cfg(test)]
 mod tests {
+    use swarm_core::domain::Quotas;
+
     use super::*;
 
     #[test]
@@ -242,7 +228,7 @@ mod tests {
     /// Each quota is read from its own key, with its default (MANUAL.md, 13.2).
     #[test]
     fn quotas_override_defaults() {
-        let read = |text: &str| quotas(&toml::from_str(text).unwrap());
+        let read = |text: &str| toml::from_str::<Quotas>(text).unwrap();
         let with = |change: fn(&mut Quotas)| {
             let mut quotas = Quotas::default();
             change(&mut quotas);

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use swarm_client::{Client, InvalidUrl, LogTiles};
+use swarm_core::domain::shown_url;
 
 use crate::Failure;
 use crate::arguments::Trust;
+use crate::failure::CommandError;
 #[cfg(feature = "tls")]
 use crate::failure::full_path;
 
@@ -54,6 +56,15 @@ impl Trust {
     /// If the address is none, or the file cannot be used.
     pub(crate) fn client(&self, url: &str) -> Result<Client, Failure> {
         Ok(self.connector()?(url)?)
+    }
+
+    /// As [`client`](Self::client), with an error of usage that names the address.
+    ///
+    /// # Errors
+    /// [`CommandError::Usage`].
+    pub(crate) fn named_client(&self, url: &str) -> Result<Client, CommandError> {
+        let unusable = |error| CommandError::Usage(format!("{}: {error}", shown_url(url)));
+        self.client(url).map_err(unusable)
     }
 
     /// The log at this address, or the mirror of one in this folder.

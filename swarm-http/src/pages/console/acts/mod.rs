@@ -2,6 +2,15 @@
 //! route. What the form says, what it shows first, and its fields are those of the command that the route has, unless the form
 //! is one of several of the command.
 
+/// Declares acts, and the list of them.
+macro_rules! acts {
+    ($list:ident: $($act:ident = $value:expr;)+) => {
+        $(pub(in crate::pages::console) static $act: Act = $value;)+
+
+        pub(super) static $list: &[&Act] = &[$(&$act),+];
+    };
+}
+
 #[cfg(feature = "committee")]
 mod committee;
 mod members;
@@ -262,11 +271,11 @@ impl Act {
 /// All acts.
 pub(crate) fn all() -> impl Iterator<Item = &'static Act> {
     let topics = [
-        &MEMBER_ACTS[..],
-        &RECORD_ACTS,
-        &SESSION_ACTS,
+        MEMBER_ACTS,
+        RECORD_ACTS,
+        SESSION_ACTS,
         #[cfg(feature = "committee")]
-        &COMMITTEE_ACTS,
+        COMMITTEE_ACTS,
     ];
     topics.into_iter().flatten().copied()
 }

@@ -6,7 +6,7 @@ use swarm_core::domain::MemberState;
 use super::super::acts::{ACTIVATE_ALL, REJECT_ALL};
 use super::super::context::ConsoleContext;
 use super::super::form::{Button, Field};
-use super::super::layout::{Page, anchor, quoted, two_lines};
+use super::super::layout::{Block, Page, anchor, quoted, two_lines};
 use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::part;
@@ -25,9 +25,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     let found = context.request.tenant().applications(Some(state), after, per_page).await?;
     let mut page = Page::new("Applications").with_lead("Who asked to become a member.");
     let states = [MemberState::Applied, MemberState::Rejected];
-    let options = states.map(|it| (it.as_str().to_owned(), it.as_str().to_owned(), it == state));
-    let options = Field::choice("state", "State", options.to_vec());
-    page.form(Some(ConsoleContext::search_form("/operate/applications", "Show", vec![options])));
+    let options = states.map(|it| (it.as_str(), it.as_str()));
+    let choice = Field::choice("state", "State", options, state.as_str());
+    page.search("/operate/applications", "Show", choice);
     let form = context.form(&ACTIVATE_ALL, &[], Vec::new());
     let can_choose = form.is_some();
     let rows = found.applications.iter().map(|member| {
@@ -66,13 +66,12 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             }
             page.form(Some(form));
         }
-        None => page.table(table),
+        None => page.blocks.push(Block::Table(table)),
     }
     if let Some(next) = found.next_after {
-        let (state, next) = (state.as_str(), escape(&part(next.as_str())));
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/applications?state={state}&amp;after={next}\">More applications</a>"
-        )));
+        let (state, next) = (state.as_str(), part(next.as_str()));
+        let path = format!("/operate/applications?state={state}&after={next}");
+        page.more(&path, "More applications");
     }
     Ok(page)
 }

@@ -7,9 +7,8 @@ use super::super::acts::{
     SET_MEMBER_INACTIVE, SET_SYNTHESIS, UPDATE_COMMITTEE_MEMBER, WITHDRAW_DAY,
 };
 use super::super::context::ConsoleContext;
-use super::super::form::{Field, FormView};
+use super::super::form::Field;
 use super::super::layout::{Block, Page, quoted};
-use super::super::table::Table;
 use crate::pages::lists::{Subjects, subject_title};
 use crate::pages::{Markup, links};
 use crate::response::ApiError;
@@ -53,8 +52,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             )),
         ]
     });
-    let (label, head) = ("Days", vec!["Day", "Subject", "Takes", "Synthesis"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No briefs were generated yet." });
+    let head = ["Day", "Subject", "Takes", "Synthesis"];
+    page.table("Days", head, rows, "No briefs were generated yet.");
     page.heading("Members");
     if members.is_empty() {
         page.text(Markup::text("None yet."));
@@ -80,34 +79,30 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Field::time("deadline_utc", "Deadline, UTC")
             .with_hint("Empty: that of the day, or else at the hour of the schedule."),
     ];
-    let fold = |page: &mut Page, summary: &str, lead: &str, form: Option<FormView>| {
-        page.fold(summary, form.map(|form| form.with_lead(lead)));
-    };
     page.heading("Acts");
     let lead = "Each active member gets a brief. Those of today are replaced; submissions stay.";
-    fold(&mut page, "Generate today's briefs", lead, context.form(&GENERATE_BRIEFS, &[], briefs));
+    page.fold("Generate today's briefs", lead, context.form(&GENERATE_BRIEFS, &[], briefs));
     let fields = vec![day(), subject().required()];
     let lead = "The briefs of that day are about it.";
-    fold(&mut page, "Set the subject of a day", lead, context.form(&SET_DAY, &[], fields));
+    page.fold("Set the subject of a day", lead, context.form(&SET_DAY, &[], fields));
     let fields = vec![day(), Field::lines("synthesis", "Synthesis", 5).required()];
     let lead = "Later briefs quote it.";
-    fold(&mut page, "Set the synthesis of a day", lead, context.form(&SET_SYNTHESIS, &[], fields));
+    page.fold("Set the synthesis of a day", lead, context.form(&SET_SYNTHESIS, &[], fields));
     let lead = "It is as if no briefs had been generated; submissions stay on record.";
-    fold(&mut page, "Withdraw a day", lead, context.form(&WITHDRAW_DAY, &[], vec![day()]));
-    let option = |member: &swarm_core::domain::committee::CommitteeMember| {
-        let label = format!("{} ({})", member.name.as_str(), member.id);
-        (member.id.as_str().to_owned(), label, false)
-    };
+    page.fold("Withdraw a day", lead, context.form(&WITHDRAW_DAY, &[], vec![day()]));
     if !members.is_empty() {
+        let options = members.iter().map(|member| {
+            (member.id.as_str(), format!("{} ({})", member.name.as_str(), member.id))
+        });
         let changed = vec![
-            Field::choice("member", "Member", members.iter().map(|it| option(it)).collect()),
+            Field::choice("member", "Member", options, ""),
             Field::text("name", "Name").with_hint("What is empty stays as it is."),
             Field::text("lens", "Lens"),
             Field::lines("voice", "Voice", 3),
         ];
         let lead = "Briefs that are generated later have it.";
         let form = context.form(&UPDATE_COMMITTEE_MEMBER, &[], changed);
-        fold(&mut page, "Change a member", lead, form);
+        page.fold("Change a member", lead, form);
     }
     let fields = vec![
         Field::text("id", "Id").required().with_hint("Lower-case letters, digits, _ and -."),
@@ -116,6 +111,6 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Field::lines("voice", "Voice", 3),
     ];
     let lead = "It gets a key, which is shown once, and a brief from the next generation on.";
-    fold(&mut page, "New member", lead, context.form(&ADD_COMMITTEE_MEMBER, &[], fields));
+    page.fold("New member", lead, context.form(&ADD_COMMITTEE_MEMBER, &[], fields));
     Ok(page)
 }

@@ -69,16 +69,13 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     };
     let mut page = Page::new("Convene a session").below("/operate/sessions", "Sessions");
     let found = tenant.subjects(None, context.request.portion.of(MAX_SUBJECTS)).await?;
-    let options = found
-        .subjects
-        .iter()
-        .map(|it| (it.id.as_str().to_owned(), subject_title(it), Some(&it.id) == subject.as_ref()));
+    let options = found.subjects.iter().map(|it| (it.id.as_str(), subject_title(it)));
+    let chosen = subject.as_ref().map_or("", SubjectId::as_str);
     let choose = match &found.next_after {
-        None => Field::choice("subject", "Subject", options.collect()),
-        Some(_) => Field::text("subject", "Subject, by id")
-            .with_value(subject.as_ref().map_or("", SubjectId::as_str)),
+        None => Field::choice("subject", "Subject", options, chosen),
+        Some(_) => Field::text("subject", "Subject, by id").with_value(chosen),
     };
-    page.form(Some(ConsoleContext::search_form("/operate/convene", "Choose", vec![choose])));
+    page.search("/operate/convene", "Choose", choose);
     let Some(subject) = subject else { return Ok(page) };
     let name = subject_title(&tenant.subject(&subject).await?);
     if let Some(last) = &last {
@@ -133,10 +130,9 @@ async fn fields(
         (None, true) => "listed",
         (None, false) => "",
     };
-    let choice = |value: &str, label: String| (value.to_owned(), label, value == chosen);
     let mut choices = vec![
-        choice("", "Every member may file".to_owned()),
-        choice("listed", "Only those listed below".to_owned()),
+        ("", "Every member may file".to_owned()),
+        ("listed", "Only those listed below".to_owned()),
     ];
     choices.extend(long.zip(roster).map(|(last, roster)| {
         let label = format!(
@@ -144,29 +140,19 @@ async fn fields(
             last.id,
             roster.entries().len()
         );
-        choice(KEPT_ROSTER, label)
+        (KEPT_ROSTER, label)
     }));
+    let states = [SessionState::Collecting, SessionState::Scheduled]
+        .map(|state| (state.as_str(), stage_text::state_word(state)));
+    let either = |name, label, [off, on]: [&str; 2], is_on: bool| {
+        Field::choice(name, label, [("", off), ("on", on)], if is_on { "on" } else { "" })
+    };
+    let blind = ["Shown as they are filed", "Sealed until the window is over"];
     let is_blind = last.is_some_and(|last| last.blind);
-    let blind = [("", "Shown as they are filed"), ("on", "Sealed until the window is over")];
-    let blind = blind
-        .map(|(value, label)| (value.to_owned(), label.to_owned(), value.is_empty() != is_blind));
-    let states = [SessionState::Collecting, SessionState::Scheduled].map(|state| {
-        let word = stage_text::state_word(state).to_owned();
-        (state.as_str().to_owned(), word, state == SessionState::Collecting)
-    });
+    let finish = ["By operators", "By the server, once the window has closed"];
     let is_finished = last.is_some_and(|last| last.finish);
-    let finish = [("", "By operators"), ("on", "By the server, once the window has closed")];
-    let finish = finish.map(|(value, label)| {
-        (value.to_owned(), label.to_owned(), value.is_empty() != is_finished)
-    });
-    let brief = [("", "Later"), ("on", "Published at once")];
-    let brief = brief
-        .map(|(value, label)| (value.to_owned(), label.to_owned(), value.is_empty() != has_brief));
+    let practice = ["Yes", "No: for practice"];
     let is_practice = last.is_some_and(|last| last.practice);
-    let practice = [("", "Yes"), ("on", "No: for practice")];
-    let practice = practice.map(|(value, label)| {
-        (value.to_owned(), label.to_owned(), value.is_empty() != is_practice)
-    });
     let declaration = last.map(|last| last.declaration.clone()).unwrap_or_default();
     let stances = declaration.stances.iter().flat_map(|scale| scale.stances());
     let stances: Vec<_> =
@@ -176,28 +162,24 @@ async fn fields(
         ("", "The mean, weighted by confidence"),
         (Method::WeightedMedian.as_str(), "The median, weighted by confidence"),
     ];
-    let method = method.map(|(value, label)| {
-        let is_chosen = value == declaration.method.map_or("", Method::as_str);
-        (value.to_owned(), label.to_owned(), is_chosen)
-    });
     Ok(vec![
         Field::day("date", "Day, UTC").required().with_value(day.to_string()),
         Field::time("windowClosesAt", "Deadline, UTC")
             .with_value(closes)
             .with_hint("Empty: none yet."),
-        Field::choice("state", "State", states.to_vec()),
-        Field::choice("rosterKind", "Roster", choices),
+        Field::choice("state", "State", states, SessionState::Collecting.as_str()),
+        Field::choice("rosterKind", "Roster", choices, chosen),
         members(context, &listed.unwrap_or_default(), !has_roster)
             .await?
             .with_chooser(CONVENE.path.to_owned()),
         Field::number("quorum", "Quorum")
             .with_value(quorum)
             .with_hint("How many members it needs. Empty: none."),
-        Field::choice("blind", "Takes", blind.to_vec())
+        either("blind", "Takes", blind, is_blind)
             .with_hint("A blind session shows nobody a stance before it is opened."),
-        Field::choice("publishBrief", "Brief", brief.to_vec()),
-        Field::choice("finish", "Result computed and published", finish.to_vec()),
-        Field::choice("practice", "It counts", practice.to_vec()).with_hint(
+        either("publishBrief", "Brief", ["Later", "Published at once"], has_brief),
+        either("finish", "Result computed and published", finish, is_finished),
+        either("practice", "It counts", practice, is_practice).with_hint(
             "A practice session has no roster and no quorum, is open to every active member, and counts for nothing.",
         ),
         Field::lines("question", "Question", 2)
@@ -216,7 +198,7 @@ async fn fields(
         Field::number("maxRevisions", "Takes of a member")
             .with_value(max_revisions.unwrap_or_default())
             .with_hint("1 to 5. Empty: 5."),
-        Field::choice("method", "Score", method.to_vec()),
+        Field::choice("method", "Score", method, declaration.method.map_or("", Method::as_str)),
         Field::note(),
     ])
 }

@@ -6,10 +6,8 @@ use swarm_core::service::{LogQuery, PageEntry};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, anchor};
-use super::super::table::Table;
+use crate::pages::acts;
 use crate::pages::links::part;
-use crate::pages::markup::escape;
-use crate::pages::{Markup, acts};
 use crate::request::parameters::number;
 use crate::response::ApiError;
 
@@ -54,17 +52,16 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let what = acts::describe(line, true, &people, context.times);
         vec![context.times.time(line.at), what]
     };
-    let rows = entries.iter().filter_map(PageEntry::line).map(row).collect();
+    let rows = entries.iter().filter_map(PageEntry::line).map(row);
     let mut page = Page::new("Acts").with_lead("What operators did, as the public log says it.");
     page.text(anchor("/operate/acts/all", "All acts, also those that no public log has"));
     let field = Field::text("by", "Operator").with_value(by.clone().unwrap_or_default());
-    page.form(Some(ConsoleContext::search_form("/operate/acts", "Show", vec![field])));
-    let (label, head) = ("Acts", vec!["When", "What"]);
-    page.table(Table { label, head, rows, empty: "None found." });
+    page.search("/operate/acts", "Show", field);
+    let head = ["When", "What"];
+    page.table("Acts", head, rows, "None found.");
     if end > 0 {
         let by = by.map(|by| format!("by={}&", part(&by))).unwrap_or_default();
-        let href = escape(&format!("/operate/acts?{by}before={}", end + 1));
-        page.text(Markup(format!("<a rel=\"next\" href=\"{href}\">Earlier acts</a>")));
+        page.more(&format!("/operate/acts?{by}before={}", end + 1), "Earlier acts");
     }
     Ok(page)
 }

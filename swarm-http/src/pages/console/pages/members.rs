@@ -13,7 +13,6 @@ use super::super::acts::{
 use super::super::context::ConsoleContext;
 use super::super::form::{Field, FormView, Kind};
 use super::super::layout::{Block, Page, anchor, quoted, two_lines};
-use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::markup::escape;
@@ -55,11 +54,7 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
     let mut page = Page::new("Members")
         .with_lead("Everybody who was let in, with the take in the newest session of each.");
     let search = Field::new(Kind::Input("search"), "q", "Name or id");
-    page.form(Some(ConsoleContext::search_form(
-        "/operate/members",
-        "Search",
-        vec![search.with_value(text.as_str())],
-    )));
+    page.search("/operate/members", "Search", search.with_value(text.as_str()));
     let rows = members.iter().zip(last).map(|(member, take)| {
         let path = format!("/operate/members/{}", part(member.id.as_str()));
         let who = anchor(&path, &member_name(member));
@@ -69,14 +64,11 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
             take.unwrap_or_else(|| Markup::text("none")),
         ]
     });
-    let (label, head) = ("Members", vec!["Member", "State", "Last take"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No members found." });
+    let head = ["Member", "State", "Last take"];
+    page.table("Members", head, rows, "No members found.");
     if let Some(next) = next {
         let query = format!("q={}&after={}", part(&text), part(next.as_str()));
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/members?{}\">More members</a>",
-            escape(&query)
-        )));
+        page.more(&format!("/operate/members?{query}"), "More members");
     }
     Ok(page)
 }
@@ -130,7 +122,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         if may {
             let FormTexts { button, consequence, .. } = act.texts(context.routes);
             let form = context.form(act, &parts, Vec::new());
-            page.fold(button, form.map(|form| form.with_lead(consequence)));
+            page.fold(button, consequence, form);
         }
     }
     let key = Field::text("publicKey", "New public key")
@@ -138,7 +130,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     if is_in(&[Claimed]) {
         let form = context.form(&ROTATE_KEY, &parts, vec![key]);
         let lead = "The token in use stops working at once. The new one is shown once.";
-        page.fold("Replace the token", form.map(|form| form.with_lead(lead)));
+        page.fold("Replace the token", lead, form);
     }
     if !member.is_erased() {
         let fields = vec![
@@ -148,14 +140,14 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         ];
         let form = context.form(&UPDATE_MEMBER, &parts, fields);
         let lead = "The log says that it was changed, without the texts.";
-        page.fold("Change the record", form.map(|form| form.with_lead(lead)));
+        page.fold("Change the record", lead, form);
     }
     if !is_in(&[Approved, Claimed]) && !member.is_erased() {
         let label = "Also the write-ups and memo addresses of its takes; stances stay and count";
         let texts = Field::new(Kind::Flag, "texts", label);
         let form = context.form(&ERASE, &parts, vec![texts]);
         let lead = "Name, contact, lens and memos are gone from every page and later dump. Signed takes stay.";
-        page.fold("Erase", form.map(|form| form.with_lead(lead)));
+        page.fold("Erase", lead, form);
     }
     Ok(page)
 }

@@ -10,9 +10,7 @@ use swarm_core::{Error, MemberId, SessionId, Timestamp};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, anchor, quoted};
-use super::super::table::Table;
 use crate::pages::links::{has_path, part};
-use crate::pages::markup::escape;
 use crate::pages::people::People;
 use crate::pages::time_text::TimeFormatter;
 use crate::pages::{Markup, acts};
@@ -42,7 +40,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         "What operators did in the last 400 days, also what no public log says: reviews, mail, the committee, sign-ins.",
     );
     let field = Field::text("by", "Operator").with_value(by.clone().unwrap_or_default());
-    page.form(Some(ConsoleContext::search_form("/operate/acts/all", "Show", vec![field])));
+    page.search("/operate/acts/all", "Show", field);
     let text = |text: Option<&str>| text.map_or_else(Markup::default, quoted);
     let rows = found.iter().map(|recorded| {
         let act = &recorded.act;
@@ -54,12 +52,11 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             text(act.note.as_ref().map(|note| note.as_str())),
         ]
     });
-    let (label, head) = ("All acts", vec!["When", "Operator", "Act", "Of", "Note"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "None found." });
+    let head = ["When", "Operator", "Act", "Of", "Note"];
+    page.table("All acts", head, rows, "None found.");
     if let Some(next) = next {
         let by = by.map(|by| format!("by={}&", part(&by))).unwrap_or_default();
-        let href = escape(&format!("/operate/acts/all?{by}before={next}"));
-        page.text(Markup(format!("<a rel=\"next\" href=\"{href}\">Earlier acts</a>")));
+        page.more(&format!("/operate/acts/all?{by}before={next}"), "Earlier acts");
     }
     Ok(page)
 }

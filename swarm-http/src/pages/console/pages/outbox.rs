@@ -5,7 +5,7 @@ use swarm_core::domain::{MailState, MessageId};
 use super::super::acts::{CANCEL_MESSAGE, RETRY_MESSAGE, TEST_MAIL};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{ActTable, Block, Page, quoted, two_lines};
+use super::super::layout::{Page, quoted, two_lines};
 use crate::pages::Markup;
 use crate::request::parameters::number;
 use crate::response::ApiError;
@@ -26,11 +26,10 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         }
     };
     let mut page = Page::new("Outbox").with_lead("Messages to members, the oldest first.");
-    let any = ("".to_owned(), "all".to_owned(), state.is_none());
-    let options = MailState::ALL
-        .map(|it| (it.as_str().to_owned(), it.as_str().to_owned(), state == Some(it)));
-    let choice = Field::choice("state", "State", [any].into_iter().chain(options).collect());
-    page.form(Some(ConsoleContext::search_form("/operate/outbox", "Show", vec![choice])));
+    let states = MailState::ALL.map(|it| (it.as_str(), it.as_str()));
+    let options = [("", "all")].into_iter().chain(states);
+    let chosen = state.map_or("", MailState::as_str);
+    page.search("/operate/outbox", "Show", Field::choice("state", "State", options, chosen));
     let rows = messages.iter().map(|message| {
         let cells = vec![
             Markup::text(&message.id.to_string()),
@@ -49,20 +48,14 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         let id = message.id.to_string();
         (cells, acts.iter().filter_map(|act| context.row_form(act, "message", &id)).collect())
     });
-    page.blocks.push(Block::ActTable(ActTable {
-        label: "Messages",
-        head: vec!["Number", "Message", "State", "Last error"],
-        rows: rows.collect(),
-        empty: "No messages.",
-    }));
+    let head = ["Number", "Message", "State", "Last error"];
+    page.act_table("Messages", head, rows, "No messages.");
     let address = Field::text("address", "Address").required();
     let test = context.form(&TEST_MAIL, &[], vec![address]);
     let lead = "A message to this address shows whether mail goes out.";
-    page.fold("Test the mail", test.map(|form| form.with_lead(lead)));
+    page.fold("Test the mail", lead, test);
     if let Some(next) = next {
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/outbox?after={next}\">More messages</a>"
-        )));
+        page.more(&format!("/operate/outbox?after={next}"), "More messages");
     }
     Ok(page)
 }

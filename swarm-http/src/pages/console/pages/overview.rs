@@ -1,18 +1,15 @@
 //! The overview: the agenda of the desk. What needs an operator, with the form or the page for it; what comes next; what is
 //! fine.
 
-use std::collections::HashSet;
-
 use swarm_core::answers::{AgendaCode, AgendaItem, SessionStatus};
-use swarm_core::rules::{self, PublicTake, StepBy};
-use swarm_core::{MemberId, Session};
+use swarm_core::rules::StepBy;
 
 use super::super::acts::{AGGREGATE, Act, CLOSE, CONVENE, PUBLISH};
 use super::super::context::ConsoleContext;
 use super::super::layout::{AgendaAct, AgendaRow, Block, Page, anchor, count, quoted};
 use crate::desk::Desk;
 use crate::pages::Markup;
-use crate::pages::markup::escape;
+use crate::pages::markup::{capitalized, escape};
 use crate::response::ApiError;
 
 /// The most rows of each list.
@@ -153,17 +150,9 @@ fn is_due(context: &ConsoleContext, item: &AgendaItem) -> bool {
 
 /// A message as a sentence: with a capital letter, and a full stop.
 fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    stopped(&first.chain(letters).collect::<String>())
+    stopped(&capitalized(message))
 }
 
 fn stopped(text: &str) -> String {
     if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
-}
-
-/// The listed members that are expected and have not filed.
-pub(super) fn silent<'a>(session: &'a Session, takes: &[PublicTake]) -> Vec<&'a MemberId> {
-    let filed: HashSet<_> = takes.iter().map(|take| take.member_id()).collect();
-    rules::missing(session, |member| filed.contains(member))
 }

@@ -7,12 +7,11 @@ use swarm_core::rules::MemoFilter;
 use super::super::acts::{PUT_REGIME, PUT_SIGNAL, RETRACT_MEMO};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{ActTable, Block, Page, anchor, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{Page, anchor, quoted, two_lines};
 use crate::pages::Markup;
 use crate::pages::links::{self, part};
 use crate::pages::lists::memo_title;
-use crate::pages::markup::{clipped, escape};
+use crate::pages::markup::clipped;
 use crate::pages::people::People;
 use crate::request::parameters::number;
 use crate::response::ApiError;
@@ -56,16 +55,16 @@ async fn regimes(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
             anchor(&path, "Change"),
         ]
     });
-    let head = vec!["Day", "Composite", "Regime", "Macro", "On-chain", "Act"];
-    page.table(Table { label: "Regimes", head, rows: rows.collect(), empty: "None is kept yet." });
+    let head = ["Day", "Composite", "Regime", "Macro", "On-chain", "Act"];
+    page.table("Regimes", head, rows, "None is kept yet.");
     let form = context.form(&PUT_REGIME, &[], regime_fields(context, chosen.as_ref()));
     let lead = "Briefs of that day and later quote it. It replaces the row of its day.";
-    let form = form.map(|form| form.with_lead(lead));
     match chosen {
         Some(regime) => {
-            page.forms(&format!("Regime of {}", context.times.day_text(regime.date)), [form]);
+            let day = context.times.day_text(regime.date);
+            page.section(&format!("Regime of {day}"), lead, form);
         }
-        None => page.fold("Add a regime", form),
+        None => page.fold("Add a regime", lead, form),
     }
     Ok(())
 }
@@ -95,7 +94,7 @@ async fn signals(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
     let chosen = key.and_then(|key| signals.iter().find(|it| it.signal_key == key)).cloned();
     page.heading("Signals");
     let field = Field::day("day", "Day").with_value(day.to_string());
-    page.form(Some(ConsoleContext::search_form("/operate/records", "Show", vec![field])));
+    page.search("/operate/records", "Show", field);
     let rows = signals.iter().map(|signal| {
         let path = format!("/operate/records?day={day}&signal={}", part(&signal.signal_key));
         vec![
@@ -104,14 +103,13 @@ async fn signals(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiErr
             anchor(&path, "Change"),
         ]
     });
-    let head = vec!["Key", "Payload", "Act"];
-    page.table(Table { label: "Signals", head, rows: rows.collect(), empty: "None of that day." });
+    let head = ["Key", "Payload", "Act"];
+    page.table("Signals", head, rows, "None of that day.");
     let form = context.form(&PUT_SIGNAL, &[], signal_fields(day, chosen.as_ref()));
     let lead = "Briefs of that day and later quote it. It replaces the row of its key and day.";
-    let form = form.map(|form| form.with_lead(lead));
     match chosen {
-        Some(signal) => page.forms(&format!("Signal {}", signal.signal_key), [form]),
-        None => page.fold("Add a signal", form),
+        Some(signal) => page.section(&format!("Signal {}", signal.signal_key), lead, form),
+        None => page.fold("Add a signal", lead, form),
     }
     Ok(())
 }
@@ -142,15 +140,10 @@ async fn memos(context: &ConsoleContext, page: &mut Page) -> Result<(), ApiError
         let form = context.row_form(&RETRACT_MEMO, "memo", &memo.id.to_string());
         (cells, form.into_iter().collect())
     });
-    page.blocks.push(Block::ActTable(ActTable {
-        label: "Memos",
-        head: vec!["Memo", "Published"],
-        rows: rows.collect(),
-        empty: "None is published.",
-    }));
+    let head = ["Memo", "Published"];
+    page.act_table("Memos", head, rows, "None is published.");
     if let Some(before) = found.next_before {
-        let href = escape(&format!("/operate/records?before={before}"));
-        page.text(Markup(format!("<a rel=\"next\" href=\"{href}\">Older memos</a>")));
+        page.more(&format!("/operate/records?before={before}"), "Older memos");
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use super::super::form::{Button, Field, Panel};
 use super::super::layout::{Block, Page, anchor, count, quoted, two_lines};
 use super::super::table::Table;
 use super::PageId;
-use super::{convene, overview};
+use super::convene;
 use crate::pages::links::part;
 use crate::pages::people::People;
 use crate::pages::result::ResultView;
@@ -70,8 +70,8 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
                 context.times.time(take.filed_at()),
             ]
         });
-        let (label, head) = ("Takes", vec!["Member", "Take", "Filed"]);
-        page.table(Table { label, head, rows: rows.collect(), empty: "" });
+        let head = ["Member", "Take", "Filed"];
+        page.table("Takes", head, rows, "");
         if takes.len() > most {
             let more = format!("{} more, on the public page", takes.len() - most);
             page.text(anchor(&links::session(session.id), &more));
@@ -86,7 +86,7 @@ fn record(
     takes: &[PublicTake],
     people: &People,
 ) -> Vec<(&'static str, Markup)> {
-    let silent = overview::silent(session, takes);
+    let silent = lists::missing(session, takes);
     let missing = match &session.roster {
         None => Markup::text("no roster: every member may file"),
         Some(_) if silent.is_empty() => Markup::text("nobody"),
@@ -172,7 +172,7 @@ fn state_text(session: &Session) -> String {
     [state].into_iter().chain(flags).collect::<Vec<_>>().join(", ") + finished
 }
 
-fn outcome_text(outcome: Option<&Outcome>) -> String {
+pub(in super::super) fn outcome_text(outcome: Option<&Outcome>) -> String {
     match outcome.map(|outcome| outcome.value) {
         None => "none".to_owned(),
         Some(None) => "annulled".to_owned(),

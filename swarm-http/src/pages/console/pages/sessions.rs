@@ -8,7 +8,6 @@ use super::super::acts::CONVENE;
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
 use super::super::layout::{Page, anchor, two_lines};
-use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::lists::Subjects;
 use crate::pages::stage_text;
@@ -40,13 +39,10 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             "<a class=\"button\" href=\"/operate/convene\">Convene a session</a>".to_owned(),
         ));
     }
-    let any = ("".to_owned(), "any state".to_owned(), state.is_none());
-    let options = STATES.map(|it| {
-        (it.as_str().to_owned(), stage_text::state_word(it).to_owned(), state == Some(it))
-    });
-    let options = [any].into_iter().chain(options).collect();
-    let choice = Field::choice("state", "State", options);
-    page.form(Some(ConsoleContext::search_form("/operate/sessions", "Show", vec![choice])));
+    let states = STATES.map(|it| (it.as_str(), stage_text::state_word(it)));
+    let options = [("", "any state")].into_iter().chain(states);
+    let chosen = state.map_or("", SessionState::as_str);
+    page.search("/operate/sessions", "Show", Field::choice("state", "State", options, chosen));
     let rows = found.sessions.iter().map(|session| {
         let path = format!("/operate/sessions/{}", session.id);
         let which = format!("{}, session {}", context.times.day(session.date), session.id);
@@ -56,13 +52,11 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             session.window_closes_at.map_or(Markup::text("none"), |at| context.times.time(at)),
         ]
     });
-    let (label, head) = ("Sessions", vec!["Session", "Stage", "Deadline"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No sessions found." });
+    let head = ["Session", "Stage", "Deadline"];
+    page.table("Sessions", head, rows, "No sessions found.");
     if let Some(before) = found.next_before {
-        let state = state.map(|state| format!("state={state}&amp;")).unwrap_or_default();
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/sessions?{state}before={before}\">Earlier sessions</a>"
-        )));
+        let state = state.map(|state| format!("state={state}&")).unwrap_or_default();
+        page.more(&format!("/operate/sessions?{state}before={before}"), "Earlier sessions");
     }
     Ok(page)
 }

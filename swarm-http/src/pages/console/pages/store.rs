@@ -3,7 +3,6 @@
 use super::super::acts::{ACCEPT_CLOCK, ACCEPT_KEY, ACCEPT_STORE};
 use super::super::context::ConsoleContext;
 use super::super::layout::Page;
-use super::super::table::Table;
 use crate::desk::not_ready;
 use crate::pages::Markup;
 use crate::response::ApiError;
@@ -14,9 +13,9 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Ok(ready) => ready.warnings,
         Err(error) => vec![not_ready(&error)],
     };
-    let rows = warnings.iter().map(|warning| vec![Markup::text(warning)]).collect();
+    let rows = warnings.iter().map(|warning| vec![Markup::text(warning)]);
     let empty = "It answers, without a warning.";
-    page.table(Table { label: "Warnings", head: vec!["The store says"], rows, empty });
+    page.table("Warnings", ["The store says"], rows, empty);
     let with_lead = |act, lead: &str| {
         let form = context.form(act, &[], Vec::new());
         form.map(|form| form.with_lead(lead))

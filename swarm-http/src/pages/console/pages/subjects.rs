@@ -11,9 +11,8 @@ use super::super::acts::{
 };
 use super::super::body::cells_of;
 use super::super::context::ConsoleContext;
-use super::super::form::{Field, FormView, Options};
+use super::super::form::{Field, FormView};
 use super::super::layout::{Page, anchor, quoted};
-use super::super::table::Table;
 use crate::pages::Markup;
 use crate::pages::links::{self, has_path, part};
 use crate::pages::lists::subject_title;
@@ -44,19 +43,16 @@ pub(super) async fn list(context: &ConsoleContext) -> Result<Page, ApiError> {
             subject.last_reviewed.map_or(Markup::default(), |day| context.times.day(day)),
         ]
     });
-    let (label, head) = ("Subjects", vec!["Name", "Id", "Status", "Reviewed"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "No subjects yet." });
+    let head = ["Name", "Id", "Status", "Reviewed"];
+    page.table("Subjects", head, rows, "No subjects yet.");
     if let Some(next) = found.next_after {
-        let next = escape(&part(next.as_str()));
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/subjects?after={next}\">More subjects</a>"
-        )));
+        page.more(&format!("/operate/subjects?after={}", part(next.as_str())), "More subjects");
     }
     let id = Field::text("id", "Id").required().with_hint("1 to 100 characters. It stays.");
     let fields = [id].into_iter().chain(fields(None, &[])).collect();
     let form = context.form(&CREATE_SUBJECT, &[], fields);
     let lead = "Sessions are about subjects; the id stays.";
-    page.fold("New subject", form.map(|form| form.with_lead(lead).primary()));
+    page.fold("New subject", lead, form.map(FormView::primary));
     Ok(page)
 }
 
@@ -85,7 +81,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     ];
     let snapshot = context.form(&ADD_SNAPSHOT, &[id.as_str()], snapshot);
     let lead = "What the subject holds on a day. Briefs of that day and later show it.";
-    page.fold("New snapshot", snapshot.map(|form| form.with_lead(lead)));
+    page.fold("New snapshot", lead, snapshot);
     Ok(page)
 }
 
@@ -97,11 +93,16 @@ fn fields(of: Option<&Subject>, members: &[Arc<Member>]) -> Vec<Field> {
     let member = |member: &Arc<Member>| (member.id.as_str().to_owned(), member_name(member));
     let members = members.iter().map(member).collect();
     let reviewed = of.and_then(|it| it.last_reviewed).map(|day| day.to_string());
+    // Active, inactive, and the one of the record where it is another.
+    let current = of.map_or("active", |it| it.status.as_str());
+    let other = Some(current).filter(|status| !["active", "inactive"].contains(status));
+    let statuses = ["active", "inactive"].into_iter().chain(other);
+    let statuses = statuses.map(|status| (status, status));
     vec![
         Field::text("name", "Name")
             .required()
             .with_value(of.map(|it| it.name.clone()).unwrap_or_default()),
-        Field::choice("status", "Status", statuses(of))
+        Field::choice("status", "Status", statuses, current)
             .with_hint("Active ones take their turn in the committee."),
         Field::lines("thesisBlurb", "Thesis", 4).with_value(text(|it| it.thesis_blurb.as_ref())),
         Field::text("operator", "Operator").with_value(text(|it| it.operator.as_ref())),
@@ -126,12 +127,4 @@ fn fields(of: Option<&Subject>, members: &[Arc<Member>]) -> Vec<Field> {
             objects(|it| &it.nft_contracts),
         ),
     ]
-}
-
-/// The statuses to choose from: active, inactive, and the one of the record where it is another.
-fn statuses(of: Option<&Subject>) -> Options {
-    let current = of.map_or("active", |it| it.status.as_str());
-    let other = Some(current).filter(|status| !["active", "inactive"].contains(status));
-    let options = ["active", "inactive"].into_iter().chain(other);
-    options.map(|status| (status.to_owned(), status.to_owned(), status == current)).collect()
 }

@@ -34,12 +34,12 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
     } else if take.withheld().is_some() {
         let form = context.form(&RESTORE_TAKE, &[context.part(0)], vec![Field::note()]);
         let lead = "Write-up and memo address are shown again.";
-        page.forms("Restore", [form.map(|form| form.with_lead(lead))]);
+        page.section("Restore", lead, form);
     } else {
         let note = Field::note().required();
         let form = context.form(&WITHHOLD_TAKE, &[context.part(0)], vec![note]);
         let lead = WITHHOLD_TAKE.texts(context.routes).consequence;
-        page.forms("Withhold", [form.map(|form| form.with_lead(lead))]);
+        page.section("Withhold", lead, form);
     }
     Ok(page)
 }

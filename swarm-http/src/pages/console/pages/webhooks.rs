@@ -5,8 +5,7 @@ use swarm_core::domain::{DeliveryId, DeliveryState};
 use super::super::acts::{RETRY_DELIVERY, TEST_WEBHOOK};
 use super::super::context::ConsoleContext;
 use super::super::form::Field;
-use super::super::layout::{ActTable, Block, Page, quoted, two_lines};
-use super::super::table::Table;
+use super::super::layout::{Page, quoted, two_lines};
 use crate::pages::Markup;
 use crate::request::parameters::number;
 use crate::response::ApiError;
@@ -30,21 +29,20 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
             oldest.unwrap_or_else(|| Markup::text("none")),
         ]
     });
-    let (label, head) = ("Webhooks", vec!["URL", "State", "Waits since"]);
-    page.table(Table { label, head, rows: rows.collect(), empty: "None is configured." });
+    let head = ["URL", "State", "Waits since"];
+    page.table("Webhooks", head, rows, "None is configured.");
     if !webhooks.is_empty() {
-        let urls = webhooks.iter().map(|webhook| (webhook.url.clone(), webhook.url.clone(), false));
-        let choice = Field::choice("url", "Webhook", urls.collect());
+        let urls = webhooks.iter().map(|webhook| (&webhook.url, &webhook.url));
+        let choice = Field::choice("url", "Webhook", urls, "");
         let test = context.form(&TEST_WEBHOOK, &[], vec![choice]);
         let lead = "A test delivery shows whether the receiver answers.";
-        page.fold("Test a webhook", test.map(|form| form.with_lead(lead)));
+        page.fold("Test a webhook", lead, test);
     }
     page.heading("Deliveries");
-    let any = ("".to_owned(), "all".to_owned(), state.is_none());
-    let options = DeliveryState::ALL
-        .map(|it| (it.as_str().to_owned(), it.as_str().to_owned(), state == Some(it)));
-    let choice = Field::choice("state", "State", [any].into_iter().chain(options).collect());
-    page.form(Some(ConsoleContext::search_form("/operate/webhooks", "Show", vec![choice])));
+    let states = DeliveryState::ALL.map(|it| (it.as_str(), it.as_str()));
+    let options = [("", "all")].into_iter().chain(states);
+    let chosen = state.map_or("", DeliveryState::as_str);
+    page.search("/operate/webhooks", "Show", Field::choice("state", "State", options, chosen));
     let rows = found.deliveries.iter().map(|delivery| {
         let time = delivery.delivered_at.unwrap_or(delivery.queued_at);
         let id = delivery.id.to_string();
@@ -56,16 +54,10 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         ];
         (cells, context.row_form(&RETRY_DELIVERY, "delivery", &id).into_iter().collect())
     });
-    page.blocks.push(Block::ActTable(ActTable {
-        label: "Deliveries",
-        head: vec!["Number", "Event", "State", "Last error"],
-        rows: rows.collect(),
-        empty: "No deliveries.",
-    }));
+    let head = ["Number", "Event", "State", "Last error"];
+    page.act_table("Deliveries", head, rows, "No deliveries.");
     if let Some(next) = found.next_before {
-        page.text(Markup(format!(
-            "<a rel=\"next\" href=\"/operate/webhooks?before={next}\">Older deliveries</a>"
-        )));
+        page.more(&format!("/operate/webhooks?before={next}"), "Older deliveries");
     }
     Ok(page)
 }

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use swarm_client::Client;
-use swarm_core::domain::shown_url;
 use swarm_core::json::{self, Json};
 
 use super::arguments::{Access, ContextVerb};
@@ -78,7 +77,7 @@ pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError>
         _ => given_token(access)?,
     };
     if let (Some(url), Some(token), None) = (&url, &token, named) {
-        return Ok((client(access, url)?, token.clone()));
+        return Ok((access.trust.named_client(url)?, token.clone()));
     }
     let contexts = Contexts::read()?;
     let stored = match named {
@@ -93,9 +92,9 @@ pub(super) fn resolve(access: &Access) -> Result<(Client, String), CommandError>
             )),
         });
     };
-    let service = client(access, its_url)?;
+    let service = access.trust.named_client(its_url)?;
     if let Some(url) =
-        url.filter(|url| !client(access, url).is_ok_and(|it| it.url() == service.url()))
+        url.filter(|url| !access.trust.named_client(url).is_ok_and(|it| it.url() == service.url()))
     {
         let source = url_source(access);
         return Err(no_token(&format!(
@@ -129,13 +128,6 @@ fn url_source(access: &Access) -> &'static str {
 
 fn token_source(access: &Access) -> &'static str {
     if access.token_file.is_some() { "--token-file" } else { "SWARM_ADMIN_TOKEN" }
-}
-
-fn client(access: &Access, url: &str) -> Result<Client, CommandError> {
-    access
-        .trust
-        .client(url)
-        .map_err(|error| CommandError::Usage(format!("{}: {error}", shown_url(url))))
 }
 
 fn given_token(access: &Access) -> Result<Option<String>, CommandError> {
@@ -177,7 +169,7 @@ pub(super) fn run(
             let url = url.ok_or_else(|| CommandError::Usage("give --url URL".to_owned()))?;
             let absent = || CommandError::Credential("give --token-file FILE".to_owned());
             let token = given_token(access)?.ok_or_else(absent)?;
-            let url = client(access, &url)?.url().to_owned();
+            let url = access.trust.named_client(&url)?.url().to_owned();
             contexts.contexts.insert(name.clone(), Context { url, token });
             let is_in_use = *contexts.in_use.get_or_insert_with(|| name.clone()) == name;
             contexts.write()?;

@@ -460,11 +460,7 @@ fn ranked_stance(text: &str) -> Result<Json, CommandError> {
 fn roster(operator: &Operator, members: &[String]) -> Result<Json, CommandError> {
     let ids: Vec<_> = if members == ["active"] {
         let mut listed = operator.get("/api/swarm/members")?.into_object();
-        let listed = match listed.take("members") {
-            Some(Json::List(members)) => members,
-            _ => Vec::new(),
-        };
-        listed.iter().map(|member| text_of(member, "id")).collect()
+        listed.items("members").iter().map(|member| text_of(member, "id")).collect()
     } else {
         operator.members(members)?.into_iter().map(|member| member.id).collect()
     };
@@ -475,6 +471,5 @@ fn roster(operator: &Operator, members: &[String]) -> Result<Json, CommandError>
 fn applied(operator: &Operator) -> Result<Vec<Member>, CommandError> {
     let path = "/api/swarm/admin/applications?state=applied";
     let mut answer = operator.pages(path, "applications")?.into_object();
-    let Some(Json::List(applications)) = answer.take("applications") else { return Ok(Vec::new()) };
-    Ok(applications.iter().map(Member::of).collect())
+    Ok(answer.items("applications").iter().map(Member::of).collect())
 }

@@ -64,10 +64,7 @@ pub(super) fn await_attempt(
 
 /// The item with this id in a list of an answer.
 fn row(answer: Json, list: &str, id: &str) -> Json {
-    let items = match answer.into_object().take(list) {
-        Some(Json::List(items)) => items,
-        _ => Vec::new(),
-    };
+    let items = answer.into_object().items(list);
     items.into_iter().find(|item| cell(item, "id") == id).unwrap_or(Json::Null)
 }
 

@@ -113,10 +113,7 @@ fn ranking(operator: &Operator, query: &[(&str, Option<String>)]) -> Result<(), 
     let answer = operator.get(&format!("/api/swarm/ranking?{query}"))?;
     operator.output.answer(&answer, |answer| {
         let mut fields = answer.clone().into_object();
-        let rows = ["ranking", "unranked"].map(|list| match fields.take(list) {
-            Some(Json::List(rows)) => rows,
-            _ => Vec::new(),
-        });
+        let rows = ["ranking", "unranked"].map(|list| fields.items(list));
         let columns = ["place", "name", "scored", "loss", "skill", "low", "high", "memberId"];
         operator.output.rows(&Json::List(rows.concat()), "", &columns)?;
         let loss = |fields: &mut Object, of: &str| {

@@ -147,10 +147,7 @@ impl Operator {
         asked: &[CautionCode],
     ) -> Result<(), CommandError> {
         let mut judged = self.judge(method, path, body)?.into_object();
-        let cautions = match judged.take("cautions") {
-            Some(Json::List(cautions)) => cautions,
-            _ => Vec::new(),
-        };
+        let cautions = judged.items("cautions");
         let is_asked = |caution: &&Json| {
             let code = text_of(caution, "code");
             asked.iter().any(|asked| asked.as_str() == code)

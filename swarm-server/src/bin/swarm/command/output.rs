@@ -55,6 +55,14 @@ impl Output {
         if self.json { print_json(answer) } else { show(answer) }
     }
 
+    /// Prints one value: as an object with this member with `--json`, else as this text.
+    ///
+    /// # Errors
+    /// [`CommandError::Refused`] when standard output cannot be written.
+    pub(crate) fn value(self, name: &str, value: Json, text: &str) -> Result<(), CommandError> {
+        self.answer(&Json::from([(name, value)]), |_| Ok(console::print(text)?))
+    }
+
     /// Prints the rows of an answer: a table on a terminal, else a line a row, separated by tabs.
     ///
     /// # Errors
@@ -68,10 +76,7 @@ impl Output {
         self.answer(answer, |answer| {
             let rows = match answer.clone() {
                 Json::List(rows) => rows,
-                other => match other.into_object().take(list) {
-                    Some(Json::List(rows)) => rows,
-                    _ => Vec::new(),
-                },
+                other => other.into_object().items(list),
             };
             print_rows(&rows, columns)
         })
@@ -85,10 +90,7 @@ impl Output {
         if self.json {
             return print_json(answer);
         }
-        let rows = match answer.clone().into_object().take("sessions") {
-            Some(Json::List(rows)) => rows,
-            _ => Vec::new(),
-        };
+        let rows = answer.clone().into_object().items("sessions");
         print_rows(&rows.into_iter().map(for_people).collect::<Vec<_>>(), columns)
     }
 
@@ -196,10 +198,7 @@ fn table<R: AsRef<[String]>>(columns: &[&str], rows: &[R]) -> String {
 /// A member of an object as it is: the text of a text, the JSON of anything else, empty where there is none.
 pub(crate) fn text_of(row: &Json, field: &str) -> String {
     let Json::Object(object) = row else { return String::new() };
-    object
-        .members()
-        .find(|(name, _)| *name == field)
-        .map_or_else(String::new, |(_, value)| text(value))
+    object.get(field).map_or_else(String::new, text)
 }
 
 fn text(value: &Json) -> String {

@@ -56,10 +56,10 @@ pub(super) fn run(
         failed |= !faults.is_empty();
         let detail = [&faults[..], missing, notable].concat().join("; ");
         rows.push(Json::from([
-            ("id", Json::from(take.id().0 as f64)),
+            ("id", Json::from(take.id.0 as f64)),
             ("verdict", Json::from(verdict)),
             ("detail", Json::from(&*detail)),
-            ("file", Json::from(&*take.path().display().to_string())),
+            ("file", Json::from(&*take.path.display().to_string())),
         ]));
     }
     drop(progress);
@@ -83,7 +83,7 @@ fn check(
     logs: &mut Logs,
     earlier: &[LogKey],
 ) -> Result<Found, CommandError> {
-    let (id, mut found) = (take.id(), Found::default());
+    let (id, mut found) = (take.id, Found::default());
     check_receipt(take, logs, earlier, &mut found)?;
     let mut record = match client.get_for(token, &format!("/api/swarm/takes/{id}")) {
         Ok(record) => record.into_object(),
@@ -93,16 +93,16 @@ fn check(
         }
         Err(error) => return Err(error.into()),
     };
-    let sent = Submission::from_json(take.sent().as_bytes())?;
+    let sent = Submission::from_json(take.sent.as_bytes())?;
     // A token that was claimed since is shown a sealed take as everybody is.
     let sealed = text_of(&Json::Object(record.clone()), "sealed");
     if !record.has("signature") && !sealed.is_empty() {
-        let Some(salt) = take.salt() else {
+        let Some(salt) = take.salt else {
             found.missing.push("it is sealed, and its salt is not kept".to_owned());
             return Ok(found);
         };
         if salt.seal(sent.signed()).to_string() == sealed {
-            let key = take.public_key().unwrap_or(member_key);
+            let key = take.public_key.as_ref().unwrap_or(member_key);
             complete(&mut record, sent.signed(), key, salt);
         }
     }
@@ -111,8 +111,8 @@ fn check(
         return Ok(found);
     }
     // The member may have replaced its key since.
-    let member_key = take.public_key().unwrap_or(member_key);
-    if let Some(kept) = take.proof() {
+    let member_key = take.public_key.as_ref().unwrap_or(member_key);
+    if let Some(kept) = &take.proof {
         let logs = (&mut *logs, earlier);
         check_proof(kept, (&record, sent.signed()), member_key, logs, &mut found)?;
     }
@@ -124,7 +124,7 @@ fn check(
             let logs = (logs, earlier);
             check_proof(&proof, (&record, sent.signed()), member_key, logs, &mut found)?;
             if found.faults.is_empty() {
-                take.set_proof(proof);
+                take.proof = Some(proof);
                 take.write()?;
             }
         }
@@ -188,7 +188,7 @@ const RENAMED: &str = "it is of the log under an earlier name, whose key the pro
 
 /// Checks that the entry which the receipt names is that of the take, once a checkpoint covers it.
 fn check_entry(take: &KeptTake, log: &mut Log, found: &mut Found) -> Result<(), CommandError> {
-    let Some(seq) = take.entry() else { return Ok(()) };
+    let Some(seq) = take.entry else { return Ok(()) };
     let text = match log.entry(seq) {
         Ok(Some(text)) => text,
         Ok(None) if log.end().is_none() => return Ok(()),

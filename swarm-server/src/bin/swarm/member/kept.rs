@@ -18,37 +18,35 @@ use crate::failure::CommandError;
 const SUBMIT: &str = "/api/swarm/submit";
 
 /// A take that is kept in a file of its own.
-pub(super) struct KeptTake {
-    path: PathBuf,
-    content: Content,
-}
-
-/// The content of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Content {
+pub(super) struct KeptTake {
+    /// The file.
+    #[serde(skip)]
+    pub(super) path: PathBuf,
     /// The id that the service gave the take.
-    take_id: TakeId,
+    #[serde(rename = "takeId")]
+    pub(super) id: TakeId,
     /// The exact text that was sent.
-    sent: String,
+    pub(super) sent: String,
     /// The path that it was sent to, unless that is the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     sent_to: Option<String>,
     /// The key that it was signed with.
     #[serde(skip_serializing_if = "Option::is_none")]
-    public_key: Option<PublicKey>,
+    pub(super) public_key: Option<PublicKey>,
     /// The salt of its seal.
     #[serde(skip_serializing_if = "Option::is_none")]
-    salt: Option<Salt>,
-    /// The number of its entry in the log, as the service said.
+    pub(super) salt: Option<Salt>,
+    /// The number of its entry in the log whose key signed the receipt, as the service said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    entry: Option<Seq>,
+    pub(super) entry: Option<Seq>,
     /// The service's answer, if it was signed.
     #[serde(skip_serializing_if = "Option::is_none")]
     receipt: Option<String>,
     /// The proof that it is in the log.
     #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<String>,
+    pub(super) proof: Option<String>,
 }
 
 /// What the service's receipt shows.
@@ -62,21 +60,6 @@ pub(super) enum Receipt {
     Fails(String),
 }
 
-impl Content {
-    fn new(take_id: TakeId, sent: &str) -> Self {
-        Self {
-            take_id,
-            sent: sent.to_owned(),
-            sent_to: None,
-            public_key: None,
-            salt: None,
-            entry: None,
-            receipt: None,
-            proof: None,
-        }
-    }
-}
-
 impl KeptTake {
     /// The take with this id that was sent as this text. What else is kept of it already stays.
     ///
@@ -86,12 +69,22 @@ impl KeptTake {
         let digest = Digest::of(sent.as_bytes());
         let (start, _) = digest.as_bytes().split_at(8);
         let path = folder.join(format!("take-{id}-{}.json", hex(start)));
-        let new = Content::new(id, sent);
-        let content = match read_private_json(&path)? {
-            Some(kept) => Content { take_id: new.take_id, sent: new.sent, ..kept },
-            None => new,
+        let kept: Option<Self> = read_private_json(&path)?;
+        let new = Self {
+            path,
+            id,
+            sent: sent.to_owned(),
+            sent_to: None,
+            public_key: None,
+            salt: None,
+            entry: None,
+            receipt: None,
+            proof: None,
         };
-        Ok(Self { path, content })
+        Ok(match kept {
+            Some(kept) => Self { path: new.path, id: new.id, sent: new.sent, ..kept },
+            None => new,
+        })
     }
 
     /// All that are kept in a folder, by their ids.
@@ -104,11 +97,11 @@ impl KeptTake {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if name.starts_with("take-") && name.ends_with(".json") {
-                let content = read_private_json(&path)?;
-                kept.extend(content.map(|content| Self { path, content }));
+                let take: Option<Self> = read_private_json(&path)?;
+                kept.extend(take.map(|take| Self { path, ..take }));
             }
         }
-        kept.sort_by_cached_key(|take| (take.id(), take.path.clone()));
+        kept.sort_by_cached_key(|take| (take.id, take.path.clone()));
         Ok(kept)
     }
 
@@ -119,25 +112,11 @@ impl KeptTake {
     pub(super) fn write(&self) -> Result<(), CommandError> {
         // What another version keeps in the file stays.
         let mut fields = read_private_object(&self.path)?.unwrap_or_default();
-        let content = Json::read(json::write(&self.content).as_bytes());
+        let content = Json::read(json::write(self).as_bytes());
         for (name, value) in content.unwrap_or(Json::Null).into_object().members() {
             fields.set(name, value.clone());
         }
         replace_private(&self.path, &json::write(&fields))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The id that the service gave the take.
-    pub(super) fn id(&self) -> TakeId {
-        self.content.take_id
-    }
-
-    /// The exact text that was sent.
-    pub(super) fn sent(&self) -> &str {
-        &self.content.sent
     }
 
     /// Keeps the receipt, unless one that holds is kept already: the answer to a replay says less than the first one.
@@ -146,14 +125,9 @@ impl KeptTake {
     /// If what is kept cannot be read.
     pub(super) fn set_receipt(&mut self, receipt: &str, key: &LogKey) -> Result<(), CommandError> {
         if !matches!(self.receipt(key)?, Receipt::Holds) {
-            self.content.receipt = Some(receipt.to_owned());
+            self.receipt = Some(receipt.to_owned());
         }
         Ok(())
-    }
-
-    /// The key that the take was signed with; `None` where it is not kept.
-    pub(super) fn public_key(&self) -> Option<&PublicKey> {
-        self.content.public_key.as_ref()
     }
 
     /// Keeps what is known of a take that is on file: its key, the path that it was sent to, the salt of its seal, and the
@@ -165,31 +139,13 @@ impl KeptTake {
         salt: Option<Salt>,
         entry: Option<Seq>,
     ) {
-        self.content.public_key = Some(public_key);
+        self.public_key = Some(public_key);
         if !base_path.is_empty() {
-            self.content.sent_to = Some(format!("{base_path}{SUBMIT}"));
+            self.sent_to = Some(format!("{base_path}{SUBMIT}"));
         }
         // The answer to a replay may say less than the first one.
-        self.content.salt = salt.or(self.content.salt);
-        self.content.entry = entry.or(self.content.entry);
-    }
-
-    /// The salt of its seal; `None` where it is not kept.
-    pub(super) fn salt(&self) -> Option<Salt> {
-        self.content.salt
-    }
-
-    /// The number of its entry in the log whose key signed the receipt; `None` where it is not kept.
-    pub(super) fn entry(&self) -> Option<Seq> {
-        self.content.entry
-    }
-
-    pub(super) fn set_proof(&mut self, proof: String) {
-        self.content.proof = Some(proof);
-    }
-
-    pub(super) fn proof(&self) -> Option<&str> {
-        self.content.proof.as_deref()
+        self.salt = salt.or(self.salt);
+        self.entry = entry.or(self.entry);
     }
 
     /// What the receipt shows, checked with the log's key.
@@ -197,7 +153,7 @@ impl KeptTake {
     /// # Errors
     /// If what is kept cannot be read.
     pub(super) fn receipt(&self, key: &LogKey) -> Result<Receipt, CommandError> {
-        let Some(receipt) = &self.content.receipt else { return Ok(Receipt::Absent) };
+        let Some(receipt) = &self.receipt else { return Ok(Receipt::Absent) };
         Ok(match self.receipt_fault(receipt, key)? {
             None => Receipt::Holds,
             Some(fault) => Receipt::Fails(fault),
@@ -205,8 +161,8 @@ impl KeptTake {
     }
 
     fn receipt_fault(&self, receipt: &str, key: &LogKey) -> Result<Option<String>, CommandError> {
-        let path = self.content.sent_to.as_deref().unwrap_or(SUBMIT);
-        let sent = self.sent().as_bytes().to_vec();
+        let path = self.sent_to.as_deref().unwrap_or(SUBMIT);
+        let sent = self.sent.as_bytes().to_vec();
         let request = SentRequest::parse(&format!("POST {path}"), Some(sent))?;
         let answer = match ReceivedAnswer::parse(receipt.as_bytes()) {
             Ok(answer) => answer,
@@ -225,7 +181,7 @@ impl KeptTake {
         let body = receipt.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
         let named = Json::read(body.as_bytes()).unwrap_or(Json::Null).into_object();
         let named = named.clone().whole_if_any("recommendationId").ok().flatten();
-        let id = self.id();
+        let id = self.id;
         Ok((named != Some(id.0)).then(|| format!("it is not about take {id}")))
     }
 
@@ -234,14 +190,14 @@ impl KeptTake {
     /// # Errors
     /// If what is kept cannot be read.
     pub(super) fn entry_fault(&self, entry: &Json) -> Result<Option<String>, CommandError> {
-        let submission = Submission::from_json(self.sent().as_bytes())?;
+        let submission = Submission::from_json(self.sent.as_bytes())?;
         let signed = submission.signed();
         let mut expected = vec![
             ("kind", Json::from("take")),
-            ("id", Json::from(self.id().0 as f64)),
+            ("id", Json::from(self.id.0 as f64)),
             ("memberId", Json::from(signed.payload.member_id.as_str())),
         ];
-        match &self.content.salt {
+        match &self.salt {
             Some(salt) => {
                 let seal = salt.seal(signed);
                 expected.push(("sealed", Json::from(&*seal.to_string())));
@@ -253,14 +209,12 @@ impl KeptTake {
             }
         }
         let fields = entry.clone().into_object();
-        if self.content.salt.is_none() && fields.has("sealed") && !fields.has("digest") {
+        if self.salt.is_none() && fields.has("sealed") && !fields.has("digest") {
             // Without the salt, nothing shows whether it is of this take.
             expected.truncate(3);
         }
-        let value = |name: &str| fields.members().find(|(field, _)| *field == name);
-        let written = |value: &Json| json::write(value);
         let is_other = |(name, expected): &&(&str, Json)| {
-            value(name).is_none_or(|(_, value)| written(value) != written(expected))
+            fields.get(name).is_none_or(|value| json::write(value) != json::write(expected))
         };
         let other = expected.iter().find(is_other);
         Ok(other.map(|(name, _)| format!("the log's entry has another {name}")))
@@ -279,15 +233,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         replace_private(&folder.path().join("take-7-0011223344556677.json"), KEPT).unwrap();
         let [mut take] = <[_; 1]>::try_from(KeptTake::all(folder.path()).unwrap()).ok().unwrap();
-        assert_eq!((take.id(), take.sent(), take.proof()), (TakeId(7), "{}", None));
-        assert!(take.public_key().is_some() && take.content.salt.is_some());
-        take.set_proof("a proof".to_owned());
+        assert_eq!((take.id, &*take.sent, &take.proof), (TakeId(7), "{}", &None));
+        assert!(take.public_key.is_some() && take.salt.is_some());
+        take.proof = Some("a proof".to_owned());
         take.write().unwrap();
-        let written = std::fs::read_to_string(take.path()).unwrap();
+        let written = std::fs::read_to_string(&take.path).unwrap();
         let expected = KEPT.strip_suffix('}').unwrap().to_owned() + r#","proof":"a proof"}"#;
         assert_eq!(written.trim_end(), expected);
 
-        replace_private(take.path(), r#"{"takeId":7}"#).unwrap();
+        replace_private(&take.path, r#"{"takeId":7}"#).unwrap();
         let error = KeptTake::all(folder.path()).err().unwrap().to_string();
         assert!(error.ends_with("take-7-0011223344556677.json: sent is missing"), "{error}");
     }

@@ -32,9 +32,7 @@ pub(crate) fn run(options: MemberOptions) -> Result<(), CommandError> {
     let (output, command) = (Output { json: options.json }, options.command());
     if let Verb::Key { verb: KeyVerb::New } = options.verb {
         let key = profile.new_key()?.public_key().to_string();
-        output.answer(&Json::from([("publicKey", Json::from(&*key))]), |_| {
-            Ok(console::print(&key)?)
-        })?;
+        output.value("publicKey", Json::from(&*key), &key)?;
         note(&format!("next: {command} --url URL apply --name NAME --contact TEXT"));
         return Ok(());
     }
@@ -92,8 +90,7 @@ fn apply(
         Err(error) => return Err(error.into()),
     };
     profile.remember(client.url(), &member)?;
-    let answer = Json::from([("memberId", Json::from(member.as_str()))]);
-    output.answer(&answer, |_| Ok(console::print(member.as_str())?))?;
+    output.value("memberId", Json::from(member.as_str()), member.as_str())?;
     Ok(is_new)
 }
 
@@ -107,7 +104,7 @@ fn move_to(
     let (member, url) = (profile.member()?, client.url().to_owned());
     let answer = client.get(&format!("/api/swarm/apply/{member}"))?;
     profile.remember(&url, &member)?;
-    output.answer(&Json::from([("url", Json::from(&*url))]), |_| Ok(console::print(&url)?))?;
+    output.value("url", Json::from(&*url), &url)?;
     if let Some((key, path)) = profile.other_log_key(client)? {
         note(&format!(
             "the log has another key there: {key}; compare it with what the operators announced, and add it to {} as the last line",
@@ -154,8 +151,7 @@ fn replace_key(profile: &Profile, client: &Client, output: Output) -> Result<(),
     }
     profile.take_next_key()?;
     let key = new.public_key().to_string();
-    output
-        .answer(&Json::from([("publicKey", Json::from(&*key))]), |_| Ok(console::print(&key)?))?;
+    output.value("publicKey", Json::from(&*key), &key)?;
     note("takes are signed with this key from now on; publish it where readers know the old one");
     Ok(())
 }
@@ -278,8 +274,7 @@ fn memo(
 ) -> Result<(), CommandError> {
     let (token, body) = (profile.token(client)?, read_input(file)?);
     let id = client.publish_memo(&token, title, &body, subject.as_ref(), session)?;
-    let answer = Json::from([("memoId", Json::from(id.0 as f64))]);
-    output.answer(&answer, |_| Ok(console::print(&id.0.to_string())?))?;
+    output.value("memoId", Json::from(id.0 as f64), &id.to_string())?;
     let address = format!("{}/swarm/memos/{}", client.service(), id.0);
     match client.get(&format!("/api/swarm/memos/{}", id.0)) {
         Err(Error::Refused(refused)) if refused.status == 404 => {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use swarm_client::{Client, Error};
 use swarm_core::audit::{KeySource, LogKey};
-use swarm_core::domain::{Digest, shown_url};
+use swarm_core::domain::Digest;
 use swarm_core::json;
 use swarm_core::proof::{KeyPair, hex};
 use swarm_core::{MemberId, TakeId};
@@ -51,9 +51,7 @@ impl Profile {
     pub(super) fn client(&self, url: Option<&str>, trust: &Trust) -> Result<Client, CommandError> {
         let url = url.or(self.settings.url.as_deref());
         let url = url.ok_or_else(|| CommandError::Usage("no service: add --url URL".to_owned()))?;
-        trust
-            .client(url)
-            .map_err(|error| CommandError::Usage(format!("{}: {error}", shown_url(url))))
+        trust.named_client(url)
     }
 
     pub(super) fn member(&self) -> Result<MemberId, CommandError> {

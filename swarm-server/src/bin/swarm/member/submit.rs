@@ -96,7 +96,7 @@ fn verify(
     key: Option<&LogKey>,
     entry: Option<Seq>,
 ) -> Result<(), CommandError> {
-    let path = kept.path().display().to_string();
+    let path = kept.path.display().to_string();
     let receipt = key.map_or(Ok(Receipt::Absent), |key| kept.receipt(key))?;
     let mut faults = Vec::new();
     match receipt {

@@ -37,12 +37,15 @@ pub(crate) async fn run(options: DumpOptions) -> Result<(), CommandError> {
         Some(path) => (Output::File(BufWriter::new(create_in_folder(&path)?)), Some(path)),
         None => (Output::Standard(BufWriter::new(io::stdout())), None),
     };
-    let written = write(&store, options.tenant.as_ref(), key.as_ref(), &mut output).await;
-    let written = match written {
-        Ok(totals) => output.close().map(|()| totals),
+    let dumped = match tenants(&store, options.tenant.as_ref()).await {
+        Ok(tenants) => {
+            let put = async |line: String| output.put(&line);
+            written(&store, tenants, key.as_ref(), put).await
+        }
         Err(error) => Err(error),
     };
-    let totals = written.inspect_err(|_| remove(file.as_ref()))?;
+    let dumped = dumped.and_then(|totals| output.close().map(|()| totals));
+    let totals = dumped.inspect_err(|_| remove(file.as_ref()))?;
     note(&format!("dumped {}", described(&totals)));
     if totals.signature.is_none() {
         note(NO_KEY);
@@ -87,15 +90,15 @@ fn not_written(error: io::Error) -> CommandError {
     CommandError::Refused(format!("the dump cannot be written: {error}"))
 }
 
-async fn write(
+/// Dumps these tenants, a line at a time.
+pub(super) async fn written(
     store: &Store,
-    tenant: Option<&TenantId>,
+    tenants: Vec<TenantId>,
     key: Option<&DumpKey>,
-    output: &mut Output,
+    mut put: impl AsyncFnMut(String) -> Result<(), CommandError>,
 ) -> Result<Totals, CommandError> {
     let (mut writer, first) = DumpWriter::new(PROGRAM);
-    let tenants = tenants(store, tenant).await?;
-    output.put(&first)?;
+    put(first).await?;
     let progress = entries_progress();
     for tenant in tenants {
         let mut dump = ReadAhead::of(store, &tenant).await?;
@@ -106,12 +109,12 @@ async fn write(
             }
             for record in records {
                 count_record(&progress, &record);
-                output.put(&writer.record(&tenant, record))?;
+                put(writer.record(&tenant, record)).await?;
             }
         }
     }
     let (last, totals) = writer.end(key);
-    output.put(&last)?;
+    put(last).await?;
     Ok(totals)
 }
 

@@ -12,7 +12,7 @@ use super::signatures::Signer;
 use super::target::Target;
 use crate::command::{Progress, note};
 use crate::failure::CommandError;
-use swarm_core::service::dump::{Totals, longest_line};
+use swarm_core::service::dump::longest_line;
 
 /// Checks a dump, and writes it unless only asked to check.
 ///
@@ -39,33 +39,10 @@ pub(crate) async fn run(options: RestoreOptions) -> Result<(), CommandError> {
     // The totals are those of the whole dump, which is checked.
     let only = options.tenant.as_ref().map(|only| format!("{only} alone, of a dump of "));
     let only = only.unwrap_or_default();
-    let restored = restore(&opened, options.tenant, signer, &mut input).await;
-    match restored {
-        Ok(totals) => {
-            note(&format!("restored {only}{}", described(&totals)));
-            Ok(())
-        }
-        Err(error) => {
-            opened.remove_if_new();
-            Err(error)
-        }
-    }
-}
-
-async fn restore(
-    opened: &OpenedTarget,
-    tenant: Option<swarm_core::TenantId>,
-    signer: Signer,
-    input: &mut Input,
-) -> Result<Totals, CommandError> {
-    let mut target = Target::begin(Some(opened.store()), tenant, signer).await?;
-    match input.read_into(&mut target).await {
-        Ok(()) => target.finish().await,
-        Err(error) => {
-            target.discard().await;
-            Err(error)
-        }
-    }
+    let send = async |target: &mut Target| input.read_into(target).await;
+    let totals = Target::fill(opened, options.tenant, signer, send).await?;
+    note(&format!("restored {only}{}", described(&totals)));
+    Ok(())
 }
 
 /// The lines of a dump.

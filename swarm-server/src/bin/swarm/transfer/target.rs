@@ -6,6 +6,7 @@ use swarm_core::TenantId;
 use swarm_core::service::dump::{DumpReader, Fault, Totals};
 use swarm_core::store::{Restore, Restored, Store, Stored};
 
+use super::opened::OpenedTarget;
 use super::signatures::Signer;
 use super::{no_such_tenant, store_failed};
 use crate::failure::CommandError;
@@ -36,6 +37,29 @@ struct Batch {
 }
 
 impl Target {
+    /// Restores a dump into this store, of one tenant alone if it is given. `send` sends the lines of the dump.
+    ///
+    /// # Errors
+    /// [`CommandError`]; then nothing is written, and a file that was created for the store is removed.
+    pub(super) async fn fill(
+        opened: OpenedTarget,
+        only: Option<TenantId>,
+        signer: Signer,
+        send: impl AsyncFnOnce(&mut Self) -> Result<(), CommandError>,
+    ) -> Result<Totals, CommandError> {
+        let filled = match Self::begin(Some(opened.store()), only, signer).await {
+            Ok(mut target) => match send(&mut target).await {
+                Ok(()) => target.finish().await,
+                Err(error) => {
+                    target.discard().await;
+                    Err(error)
+                }
+            },
+            Err(error) => Err(error),
+        };
+        filled.inspect_err(|_| opened.remove_if_new())
+    }
+
     /// Begins to restore into this store; without one, only checks.
     pub(super) async fn begin(
         store: Option<&Store>,
