@@ -11,8 +11,8 @@ use swarm_core::domain::{
 };
 use swarm_core::json::write;
 use swarm_core::rules::{
-    Basis, Draft, RankedPosition, Submission, Warning, aggregate, compose, distance_from_others,
-    judge, preflight, record_outcome, scores, standing,
+    Basis, Draft, RankedPosition, Submission, Warning, aggregate, compose, judge,
+    own_distance_from_others, preflight, record_outcome, scores, standing,
 };
 use swarm_core::store::Versioned;
 use swarm_core::{Refusal, Session, SessionId, Take, TakeId, Timestamp};
@@ -326,7 +326,7 @@ fn outcome_is_on_the_scale_of_the_stances() {
 fn distance_from_others_is_that_of_places_and_needs_a_mean() {
     let said = [("no", 0.5), ("yes", 0.5), ("yes", 1.0)];
     let stances = [("no", 0.0), ("yes", 100.0)];
-    for (method, expected) in [(Method::Mean, Some(-4.0)), (Method::WeightedMedian, None)] {
+    for (method, expected) in [(Method::Mean, Some(-100.0)), (Method::WeightedMedian, None)] {
         let session = declared(&stances, method);
         let snapshot = aggregate(&session, &filed(&session, &said), Timestamp::EPOCH);
         let own = RankedPosition::of(
@@ -334,7 +334,7 @@ fn distance_from_others_is_that_of_places_and_needs_a_mean() {
             &stance("no"),
             Confidence::parse(0.5).unwrap(),
         );
-        assert_eq!(distance_from_others(own.unwrap(), &snapshot.figures), expected);
+        assert_eq!(own_distance_from_others(own.unwrap(), &snapshot.figures), expected);
     }
 }
 
@@ -357,7 +357,7 @@ fn distance_from_others_is_right_or_unknown_where_they_have_little_confidence() 
         let said = [("up", 0.7), ("down", confidence), held];
         let snapshot = aggregate(&session, &filed(&session, &said), Timestamp::EPOCH);
         let own = RankedPosition::of(scale, &stance("up"), Confidence::parse(0.7).unwrap());
-        let found = distance_from_others(own.unwrap(), &snapshot.figures);
+        let found = own_distance_from_others(own.unwrap(), &snapshot.figures);
         let is_right = match (found, expected) {
             (Some(found), Some(expected)) => (found - expected).abs() < 1e-6 && found <= 4.0,
             (found, expected) => found == expected,
