@@ -246,11 +246,11 @@ pub(super) fn others(sent: &Sent) -> impl Iterator<Item = Candidate> {
         .chain(rarer)
         .chain(encoded(MORE_ENCODED))
         .chain(of_first(&[2]))
-        .chain(printed)
         .chain(defaults(others))
         .chain(shapes_by_default())
         .chain(of_first(&[3]))
         .chain(read(of_families(&[0, 1, 2, 3]).into_iter(), rest.clone()))
+        .chain(printed)
 }
 
 /// The maximum length of [`Sent::others`]: two other kinds, four single fields, and a part of one and a string of it.

@@ -40,7 +40,7 @@ pub(super) fn signatures(text: &str) -> Vec<Decoded<Signature>> {
     if readings.iter().any(|reading| reading.bytes.len() == 64) {
         readings.retain(|reading| reading.bytes.len() == 64);
     }
-    readings.iter().flat_map(Reading::signatures).collect()
+    readings.iter().filter_map(Reading::signature).collect()
 }
 
 /// The public keys that `text` may encode, the likeliest first, and those that it may be the private key of after them.
@@ -86,8 +86,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// The bytes, or those at either end.
-    fn signatures(&self) -> Vec<Decoded<Signature>> {
+    fn signature(&self) -> Option<Decoded<Signature>> {
+        let value = Signature::from_bytes(self.signature_bytes()?);
         let form: &[Code] = match self.form {
             Form::Standard => &[],
             Form::Unpadded => &[Code::SignatureUnpadded],
@@ -100,15 +100,22 @@ impl Reading {
         if !self.is_bare && self.form != Form::Other {
             codes.insert(0, Code::SignatureWhitespace);
         }
-        let is_attached = self.bytes.len() > 64;
-        codes.extend(is_attached.then_some(Code::SignatureAttached));
-        let ends =
-            [self.bytes.first_chunk::<64>(), self.bytes.last_chunk().filter(|_last| is_attached)];
-        let decoded = ends
-            .into_iter()
-            .flatten()
-            .map(|bytes| Decoded { codes: codes.clone(), value: Signature::from_bytes(bytes) });
-        decoded.collect()
+        codes.extend((self.bytes.len() > 64).then_some(Code::SignatureAttached));
+        Some(Decoded { codes, value })
+    }
+
+    /// The last 64 bytes behind the prefix of Tink or minisign, or behind a message; else the first ones. Only one of them is tried, because the
+    /// number of verifications is bounded.
+    fn signature_bytes(&self) -> Option<&[u8; 64]> {
+        let (first, behind) = self.bytes.split_first_chunk()?;
+        let (ahead, last) = self.bytes.split_last_chunk()?;
+        let is_object =
+            |bytes: &[u8]| bytes.starts_with(b"{") && std::str::from_utf8(bytes).is_ok();
+        // Tink writes a one, and the number of the key.
+        let is_last = matches!(ahead, [1, _, _, _, _])
+            || is_of_minisign(ahead)
+            || (is_object(ahead) && !is_object(behind));
+        Some(if is_last { last } else { first })
     }
 
     fn key(self) -> Decoded<Vec<u8>> {
@@ -285,9 +292,6 @@ const OPENSSH: &[u8] = b"\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20";
 const MULTICODEC: &[u8] = b"\xed\x01";
 const MULTICODEC_PRIVATE: &[u8] = b"\x80\x26";
 
-/// What precedes the number of a key, of eight bytes, and the key in a file of minisign.
-const MINISIGN: &[u8] = b"Ed";
-
 /// What precedes the 32 bytes of `x` at the end of a `COSE_Key` (RFC 9053).
 const COSE: &[u8] = b"\x21\x58\x20";
 
@@ -295,11 +299,16 @@ const COSE: &[u8] = b"\x21\x58\x20";
 /// Attributes and the public key may follow the seed.
 const PKCS8: &[u8] = b"\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
+/// Whether these bytes precede a key or a signature in a file of minisign: its mark, and the number of the key.
+fn is_of_minisign(ahead: &[u8]) -> bool {
+    ahead.starts_with(b"Ed") && ahead.len() == 10
+}
+
 /// The bytes of the public key in these, which may be wrapped.
 fn public_in(bytes: &[u8]) -> Option<&[u8; 32]> {
     let (ahead, key) = bytes.split_last_chunk()?;
     let is_key = [b"".as_slice(), SPKI, OPENSSH, MULTICODEC].contains(&ahead)
-        || (ahead.starts_with(MINISIGN) && ahead.len() == MINISIGN.len() + 8)
+        || is_of_minisign(ahead)
         || ahead.ends_with(COSE);
     is_key.then_some(key)
 }

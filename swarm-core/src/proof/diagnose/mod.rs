@@ -69,12 +69,17 @@ pub fn diagnose_incomplete_take(body: &[u8]) -> Option<Diagnosis> {
         return None;
     }
     let draft = TakeDraft::read(&mut fields.clone()).ok();
+    let text = |field| fields.clone().text_if_any(field).ok().flatten();
+    let sent = ["publicKey", "signature"].map(text);
+    let [public_key, signature] = sent.each_ref().map(Option::as_deref);
+    let is_private = has_private_key([public_key, signature], &encodings::keys(public_key));
     let (_, invalid) = Signed::<TakeDraft>::read_leniently(fields).ok()?;
+    let private = is_private.then(|| SigningMistake::of(Code::KeyIsPrivate));
     (!invalid.is_empty()).then(|| Diagnosis {
         kind: PayloadKind::Take,
         verified: false,
         canonical: draft.map(|draft| canonical(&draft)),
-        findings: invalid.iter().map(SigningMistake::of_field).collect(),
+        findings: private.into_iter().chain(invalid.iter().map(SigningMistake::of_field)).collect(),
     })
 }
 
@@ -91,7 +96,7 @@ pub fn diagnose(body: &SignedBody, registered: Option<&PublicKey>) -> Result<Dia
     let verified = body.holds(registered);
     let (key, mut findings) =
         if verified { (keys.first(), Vec::new()) } else { mistakes(body, &keys) };
-    if has_private_key(body, &keys) {
+    if has_private_key([body.public_key(), Some(body.signature())], &keys) {
         findings.insert(0, SigningMistake::of(Code::KeyIsPrivate));
     }
     Ok(Diagnosis {
@@ -118,9 +123,8 @@ fn keys(
 
 /// Whether the private key of one of these public keys was sent as the key or as the signature. That it is, the public key proves, whatever
 /// was signed.
-fn has_private_key(body: &SignedBody, keys: &[Decoded<PublicKey>]) -> bool {
-    let sent = [body.public_key(), Some(body.signature())].into_iter().flat_map(encodings::keys);
-    let mut private = sent.filter(Decoded::is_private);
+fn has_private_key(sent: [Option<&str>; 2], keys: &[Decoded<PublicKey>]) -> bool {
+    let mut private = sent.into_iter().flat_map(encodings::keys).filter(Decoded::is_private);
     private.any(|pair| keys.iter().any(|key| !key.is_private() && key.value == pair.value))
 }
 

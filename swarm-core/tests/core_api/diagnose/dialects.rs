@@ -1,6 +1,8 @@
 //! What is no JSON, has other names of fields, or is more or less than the text to sign; and serializers of C and C++.
 
-use ed25519_dalek::SigningKey;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::{Signer as _, SigningKey};
 use swarm_core::json;
 use swarm_core::proof::diagnose::Code::{self, *};
 
@@ -218,5 +220,25 @@ fn times_that_were_written_again_are_named() {
         let message = case.canonical().replace(&given, &written);
         found(&case, &message, &[TimeText], &written);
         found(&case, spaced(&message), &[TimeText, Whitespace], &written);
+    }
+}
+
+/// `json.dumps(take, indent=4, sort_keys=True) + "\n"`, also as `sign` of PyNaCl returns it, and with the message before the signature.
+#[test]
+fn sorted_and_indented_line_of_python_is_named_beside_its_signature() {
+    let case = take_with("up", "", "0.7");
+    let mut fields = case.fields.clone();
+    fields.sort();
+    let members: Vec<_> =
+        fields.iter().map(|(key, value)| format!("    {}: {value}", json::write(*key))).collect();
+    let message = format!("{{\n{}\n}}\n", members.join(",\n"));
+    let mistakes = [KeyOrder, Pretty, TrailingNewline];
+    found(&case, &message, &mistakes, "bare");
+    let signature = case.key.sign(message.as_bytes()).to_bytes();
+    let (signature, message) = (&signature[..], message.as_bytes());
+    for attached in [[signature, message].concat(), [message, signature].concat()] {
+        let body = case.signed(&STANDARD.encode(attached));
+        let expected = [&[SignatureAttached][..], &mistakes].concat();
+        assert_eq!(codes(&body, Some(&case.key)), expected, "{}", object(&body));
     }
 }

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::SigningKey;
 use proptest::prelude::*;
 use swarm_core::domain::{MemberId, PublicKey, Signature, Signed, TakeDraft};
 use swarm_core::json::Json;
@@ -105,5 +108,23 @@ fn an_incomplete_take_is_diagnosed_as_one() {
     for other in [&format!(r#"{take},"signature":"s"}}"#), r#"{"challenge":"c"}"#, "{}", "[", "[]"]
     {
         assert_eq!(found(other), None, "{other}");
+    }
+}
+
+/// Its fields are not read, but what its public key proves does not depend on them.
+#[test]
+fn a_private_key_is_named_in_an_incomplete_take() {
+    let [key, other] = [5, 6].map(|seed| SigningKey::from_bytes(&[seed; 32]));
+    for (sent, expected) in
+        [(&key, &[Code::KeyIsPrivate, Code::InvalidField][..]), (&other, &[Code::InvalidField])]
+    {
+        let private = STANDARD.encode(sent.as_bytes());
+        let public = STANDARD.encode(key.verifying_key().as_bytes());
+        let body = format!(
+            r#"{{"memberId":"m","date":"2026-11-21","subjectId":"a","stance":"neutral","confidence":0.5,"signature":"{private}","publicKey":"{public}"}}"#
+        );
+        let diagnosis = diagnose_incomplete_take(body.as_bytes()).unwrap();
+        let codes: Vec<_> = diagnosis.findings.iter().map(|finding| finding.code).collect();
+        assert_eq!(codes, expected, "only the nonce is missing");
     }
 }
