@@ -68,7 +68,7 @@ fn forget_empty_authorities() {
 }
 
 /// Refuses a file of `SSL_CERT_FILE` with a byte order mark, or with sections that were joined without a line end: the libraries that read it would
-/// leave out authorities, without a word.
+/// leave out authorities, without a word. The files of `SSL_CERT_DIR` are not checked: each has one certificate as a rule, and there may be hundreds.
 fn check_authorities() -> Result<(), CommandError> {
     let Some(file) = env::var_os("SSL_CERT_FILE") else { return Ok(()) };
     // What is read of a pipe is lost to those who need it.
