@@ -453,13 +453,18 @@ fn unusual_replies_of_a_mail_server_are_read() {
 /// What the mail server refuses of us, be it before or when it hears of the recipient, may be due to our settings, and is retried.
 #[test]
 fn only_a_refused_recipient_or_letter_is_undeliverable() {
-    const REFUSALS: [(&str, Script); 8] = [
+    const REFUSALS: [(&str, Script); 11] = [
         ("queued", &[("CONNECT", b"554 5.7.1 refused\r\n")]),
         ("queued", &[("MAIL", b"550 5.7.1 refused\r\n")]),
         // As Postfix does.
         ("queued", &[("RCPT", b"554 5.7.1 <mail[192.0.2.1]>: Client host refused\r\n")]),
         ("queued", &[("RCPT", b"550-5.1.8 <swarm@test.example>:\r\n550 5.1.8 refused\r\n")]),
+        // As where SPF or DMARC is missing.
+        ("queued", &[(".", b"550-5.7.26 unauthenticated:\r\n550 5.7.26 refused\r\n")]),
+        ("queued", &[(".", b"550 5.1.8 refused\r\n")]),
         ("undeliverable", &[("RCPT", b"550 5.1.1 refused\r\n")]),
+        // As Outlook does for a mailbox that is none.
+        ("undeliverable", &[("RCPT", b"550 5.5.0 refused\r\n")]),
         ("undeliverable", &[("RCPT", b"550 5.2.1 refused\r\n")]),
         ("undeliverable", &[("RCPT", b"550 refused, see 5.7.1\r\n")]),
         ("undeliverable", &[(".", b"554 5.7.1 refused\r\n")]),

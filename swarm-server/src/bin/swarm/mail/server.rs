@@ -226,8 +226,8 @@ impl MailServer {
         let is_of_the_letter = match replies.subject() {
             // lettre itself refuses an address that the server does not take.
             Subject::Sender => error.is_client(),
-            Subject::Recipient => !is_about_us(&error),
-            Subject::Letter => true,
+            Subject::Recipient => !is_recipient_refused_for_us(&error),
+            Subject::Letter => !is_letter_refused_for_us(&error),
         };
         Err(if is_of_the_letter { DeliveryError::Letter(error) } else { error.into() })
     }
@@ -267,12 +267,29 @@ impl MailServer {
     }
 }
 
-/// Whether a refusal is about us by its enhanced status code (RFC 3463): about the address of the sender, the protocol or the policy. Mail servers
-/// such as Postfix refuse the client and the sender only once they hear of the recipient.
-fn is_about_us(error: &smtp::Error) -> bool {
+/// Whether a refusal of the recipient is about us by its enhanced status code (RFC 3463): about the address of the sender, the commands or the policy.
+/// Mail servers such as Postfix refuse the client and the sender only once they hear of the recipient. 5.5.0 is about the mailbox.
+fn is_recipient_refused_for_us(error: &smtp::Error) -> bool {
+    let code = enhanced_code(error);
+    let is_of_command = matches!(&*code, "5.5.1" | "5.5.2" | "5.5.3" | "5.5.4");
+    is_of_sender(&code) || is_of_command || code.starts_with("5.7.")
+}
+
+/// Whether a refusal of the letter is about us: about the address of the sender, or what proves the sender, such as SPF and DKIM (RFC 7372, RFC 7505).
+fn is_letter_refused_for_us(error: &smtp::Error) -> bool {
+    let code = enhanced_code(error);
+    let detail: Option<u8> = code.strip_prefix("5.7.").and_then(|detail| detail.parse().ok());
+    is_of_sender(&code) || detail.is_some_and(|detail| (20..=27).contains(&detail))
+}
+
+fn is_of_sender(code: &str) -> bool {
+    matches!(code, "5.1.7" | "5.1.8")
+}
+
+/// What a reply begins with: its enhanced status code, if it has one.
+fn enhanced_code(error: &smtp::Error) -> String {
     let text = error.source().map(ToString::to_string).unwrap_or_default();
-    let code = text.split_whitespace().next().unwrap_or_default();
-    matches!(code, "5.1.7" | "5.1.8") || code.starts_with("5.5.") || code.starts_with("5.7.")
+    text.split_whitespace().next().unwrap_or_default().to_owned()
 }
 
 async fn greeted(replies: &Replies, helo: &ClientId) -> Result<AsyncSmtpConnection, smtp::Error> {
