@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use swarm_core::rules::STORE_REFUSED;
+use swarm_core::rules::{DeliveryFault, STORE_REFUSED};
 use swarm_core::service::WebhookSender;
 use swarm_core::store::StoreErrorKind;
 use swarm_core::{Error, Swarm, Tenant, Timestamp};
@@ -74,8 +74,10 @@ struct Outage {
     /// When it began, by the store's clock.
     since: Timestamp,
     began: Instant,
-    /// The URLs that were told.
-    told: HashSet<String>,
+    /// The URLs that are not asked again: they accepted it, or want no repetition.
+    settled: HashSet<String>,
+    /// Whether one accepted it.
+    is_told: bool,
     attempts: u32,
     tried_at: Option<Instant>,
 }
@@ -98,7 +100,7 @@ impl OutageWatch {
     /// Notes that the store answered, and when that was by its clock. After an outage that webhooks were told of, it
     /// leaves a notice for them.
     pub(crate) async fn answered(&mut self, tenant: &Tenant, now: Timestamp) -> Result<(), Error> {
-        if let Some(outage) = self.outage.as_ref().filter(|outage| !outage.told.is_empty()) {
+        if let Some(outage) = self.outage.as_ref().filter(|outage| outage.is_told) {
             tenant.note_store_answers(outage.since).await?;
         }
         self.outage = None;
@@ -128,7 +130,7 @@ impl OutageWatch {
     }
 
     /// Notes that the store does not answer, or is not ready. After [`PATIENCE`], sends `store.refused` to each webhook
-    /// that is configured for it, and again until the webhook accepts it.
+    /// that is configured for it, and again until the webhook accepts it, or answers that it wants no repetition.
     pub(crate) async fn goes_on(
         &mut self,
         tenant: &Tenant,
@@ -145,7 +147,8 @@ impl OutageWatch {
         let outage = self.outage.get_or_insert_with(|| Outage {
             since: at(now),
             began: now,
-            told: HashSet::new(),
+            settled: HashSet::new(),
+            is_told: false,
             attempts: 0,
             tried_at: None,
         });
@@ -157,15 +160,73 @@ impl OutageWatch {
         outage.tried_at = Some(now);
         let mut sending = JoinSet::new();
         for settings in tenant.webhooks() {
-            if !settings.wants(STORE_REFUSED) || outage.told.contains(&settings.url) {
+            if !settings.wants(STORE_REFUSED) || outage.settled.contains(&settings.url) {
                 continue;
             }
             let request = Tenant::outage_request(settings, outage.since, reason, at(now));
             let (sender, url) = (Arc::clone(sender), settings.url.clone());
-            sending.spawn(async move { sender.send(request).await.is_ok().then_some(url) });
+            sending.spawn(async move { (url, sender.send(request).await) });
         }
         while let Some(sent) = sending.join_next().await {
-            outage.told.extend(sent.ok().flatten());
+            let Ok((url, outcome)) = sent else { continue };
+            outage.is_told |= outcome.is_ok();
+            if matches!(outcome, Ok(()) | Err(DeliveryFault::Refused(_))) {
+                outage.settled.insert(url);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use async_trait::async_trait;
+    use swarm_core::domain::{WebhookSecret, WebhookSettings};
+    use swarm_core::service::WebhookRequest;
+    use swarm_core::{SystemEntropy, TenantId};
+    use swarm_store_memory::MemoryStore;
+    use tokio::time::advance;
+
+    use super::*;
+
+    /// A receiver with one answer, and how often it was asked.
+    struct Receiver(Result<(), DeliveryFault>, AtomicUsize);
+
+    #[async_trait]
+    impl WebhookSender for Receiver {
+        async fn send(&self, _: WebhookRequest) -> Result<(), DeliveryFault> {
+            self.1.fetch_add(1, Ordering::SeqCst);
+            self.0.clone()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn webhook_is_told_until_it_accepts_or_wants_no_repetition() {
+        let why = || "answered".to_owned();
+        for (answer, attempts, is_told) in [
+            (Ok(()), 1, true),
+            (Err(DeliveryFault::Refused(why())), 1, false),
+            (Err(DeliveryFault::Busy(why(), 3_600_000)), 3, false),
+            (Err(DeliveryFault::Failed(why())), 3, false),
+        ] {
+            let secret = WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+            let url = "https://hooks.example".to_owned();
+            let settings = WebhookSettings { url, secret, events: Vec::new(), closing: None };
+            let swarm = Swarm::new(MemoryStore::new(), SystemEntropy);
+            let tenant = swarm.tenant(&TenantId::parse("acme").unwrap());
+            let tenant = tenant.with_webhooks(Arc::new([settings]));
+            let receiver = Arc::new(Receiver(answer, AtomicUsize::new(0)));
+            let sender: Arc<dyn WebhookSender> = Arc::<Receiver>::clone(&receiver);
+            let mut watch = OutageWatch::new(Arc::new(StoreReadiness::new(swarm)));
+            watch.read_clock(Timestamp::EPOCH);
+            watch.goes_on(&tenant, &sender, "full").await;
+            for _ in 0..3 {
+                advance(ATTEMPT_INTERVAL).await;
+                watch.goes_on(&tenant, &sender, "full").await;
+            }
+            assert_eq!(receiver.1.load(Ordering::SeqCst), attempts);
+            assert_eq!(watch.outage.unwrap().is_told, is_told);
         }
     }
 }
