@@ -1,5 +1,6 @@
 //! The binary `swarm`: start, stop, configuration, logs, exports, demo.
 
+use std::fs::File;
 use std::io::{Write as _, stderr};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -47,6 +48,28 @@ fn start_that_waits_for_the_store_ends_at_a_signal_with_0() {
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let log = String::from_utf8(output.stderr).unwrap();
         assert!(log.contains(&format!("SIG{signal}: stopping")), "{log}");
+    }
+}
+
+/// A pipe that nobody writes to, as a mount that does not answer.
+#[test]
+fn start_that_waits_for_a_file_ends_at_a_signal_with_0() {
+    for (command, variable) in [
+        ("serve", "SWARM_CONFIG"),
+        ("serve", "SWARM_ADMIN_TOKEN_FILE"),
+        ("demo", "SWARM_ADMIN_TOKEN_FILE"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").args(["-m", "600"]).arg(&pipe).status().unwrap().success());
+        let environment = [(variable, pipe.to_str().unwrap())];
+        let mut server = swarm(&[command, "--listen=127.0.0.1:0"], &environment);
+        let server = server.current_dir(folder.path()).spawn().unwrap();
+        // Returns once the server reads.
+        let _silent = File::options().write(true).open(&pipe).unwrap();
+        send("TERM", &server.id().to_string());
+        let output = server.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{command} {variable}: {output:?}");
     }
 }
 

@@ -15,7 +15,7 @@ use swarm_server::{Limits, Listener};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use tokio::task::JoinError;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -37,17 +37,16 @@ const COUNT_WARNINGS_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     // First: a signal that has no handler ends the process, or nothing where that is process 1 of a container.
-    let (mut stop, hangup) = (Box::pin(stop_signal()?), signal(SignalKind::hangup())?);
+    let (early, hangup) = (end_at_signals()?, signal(SignalKind::hangup())?);
     let mut config = options.clone().resolve()?;
     let (settings, served) = (ServerSettings::of(&config), ServedIds::of(&config));
     log::start(config.log_format, LevelFilter::INFO)?;
     tracing::info!(version = env!("SWARM_VERSION"), "starting");
     let limits = limits(config.trust_forwarded);
     let (file, read_only) = (config.file.take(), config.read_only);
-    let Started { listener, metrics_listener, tls, open } = tokio::select! {
-        started = start(config, &served) => started?,
-        () = &mut stop => end(),
-    };
+    let Started { listener, metrics_listener, tls, open } = start(config, &served).await?;
+    let stop = stop_signal()?;
+    early.abort();
     // Not before: a start that fails must not show a token that nothing accepts.
     if let Some(token) = &open.minted_token {
         console::warn(&format!("admin token: {token}"));
@@ -134,12 +133,6 @@ async fn start(mut config: Config, served: &ServedIds) -> Result<Started, Failur
         tracing::warn!("{warning}");
     }
     Ok(Started { listener, metrics_listener, tls, open })
-}
-
-/// Ends the process without waiting for the threads that open the store: what they write is there as a whole or not at all.
-fn end() -> ! {
-    console::flush();
-    process::exit(0)
 }
 
 /// Counts the warnings of the store; opening it has logged them. A store that opened but is
@@ -283,6 +276,17 @@ where
         maintenance.abort();
     }
     if failed { Err("the background work failed".into()) } else { Ok(()) }
+}
+
+/// Ends the process at SIGTERM or SIGINT, until this task is aborted: a start may wait for the store, and holds up its own thread while it reads files,
+/// of which a pipe or a mount may never answer. The threads that open the store are not waited for: what they write is there as a whole or not at all.
+pub(crate) fn end_at_signals() -> Result<JoinHandle<()>, Failure> {
+    let stop = stop_signal()?;
+    Ok(tokio::spawn(async move {
+        stop.await;
+        console::flush();
+        process::exit(0)
+    }))
 }
 
 /// Resolves with the first SIGTERM or SIGINT.

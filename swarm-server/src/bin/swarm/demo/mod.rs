@@ -30,12 +30,14 @@ use author::Author;
 use desk::{Desk, StoryClock};
 
 pub(crate) async fn run(options: DemoOptions) -> Result<(), Failure> {
-    let signal = serve::stop_signal()?;
+    let early = serve::end_at_signals()?;
     log::start(options.log_format, LevelFilter::ERROR)?;
     let admin_token = match secrets::admin_token()? {
         Some(given) => given,
         None => GivenToken { source: "admin token".to_owned(), token: mint_token()? },
     };
+    let signal = serve::stop_signal()?;
+    early.abort();
     let GivenToken { source, token: admin_token } = admin_token;
     let mut tenant = tenants::default_tenant(&source, &admin_token)?;
     tenant.name = "Demo desk".to_owned();
