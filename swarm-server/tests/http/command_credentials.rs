@@ -109,6 +109,17 @@ fn credentials_of_a_profile_go_to_its_address_alone() {
     // What needs no credential may be read anywhere.
     user.with(&["member", "sessions"], &[("SWARM_URL", &other.url)]).ok();
     assert!(other.requests().iter().all(|it| !it.to_lowercase().contains("authorization")));
+
+    // An address of a path, as it was typed.
+    let profile = user.profile("profile.json");
+    let kept = fs::read_to_string(&profile).unwrap();
+    fs::write(&profile, kept.replace(user.url(), &format!("{}/büro", other.url))).unwrap();
+    user.with(&[&["member"], &memo[..]].concat(), &[]);
+    let requests = other.requests();
+    let is_sent = |it: &String| {
+        it.starts_with("POST /b%C3%BCro/") && it.to_lowercase().contains("authorization")
+    };
+    assert!(requests.iter().any(is_sent), "{requests:?}");
 }
 
 /// A service that moved, or that is known by another address than the one that a member applied at: the profile changes its

@@ -165,7 +165,9 @@ impl Profile {
     /// [`CommandError::Usage`] for another service.
     pub(super) fn check_address(&self, client: &Client) -> Result<(), CommandError> {
         let stored = self.settings.url.as_deref();
-        if stored.is_some_and(|stored| stored.trim_end_matches('/') == client.url()) {
+        // As a client has it: an earlier version may have kept it as it was typed.
+        let kept = stored.and_then(|stored| Client::new(stored).ok());
+        if kept.is_some_and(|kept| kept.url() == client.url()) {
             return Ok(());
         }
         let (name, url) = (&self.name, client.url());
