@@ -149,8 +149,9 @@ fn feeds_date_what_was_sealed_by_the_opening() {
     ] {
         assert_eq!(updated(path, end), "2026-11-21T12:01:00", "{path}: {end}");
     }
+    // The opening publishes a memo that was sealed.
     let feed = client.get(member).expect(200).text;
-    assert!(feed.contains("<published>2026-11-21T12:00:00"), "{feed}");
+    assert!(feed.contains("<published>2026-11-21T12:01:00"), "{feed}");
     // What is filed afterwards was never sealed.
     clock.move_by(60_000);
     let late = world.fixture.author();
