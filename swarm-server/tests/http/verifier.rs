@@ -120,13 +120,30 @@ impl Filed {
         let headers = [("authorization", bearer.as_str()), ("accept-signature", "swarm=()")];
         let receipt = printed(&client.post("/api/swarm/submit", &headers, &sent).expect(201));
         client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
-        wait_until("the checkpoint has it", || {
-            client.get("/api/swarm/sessions/1/bundle").status == 200
+        Self::file_tie(client, &ada);
+        wait_until("the checkpoint has them", || {
+            let has = |id| client.get(&format!("/api/swarm/sessions/{id}/bundle")).status == 200;
+            has(1) && has(2)
         });
         let manifest = client.get("/.well-known/swarm.json").expect(200).json();
         let key = manifest["logKey"].as_str().unwrap().to_owned();
         let member_key = ada.key.public_key().to_string();
         Self { program, key, member_key, sent, receipt }
+    }
+
+    /// Session 2, whose score is as far from both ranks in decimals, but not in doubles.
+    fn file_tie(client: &Client, ada: &Author) {
+        client.operate("/subjects", &json!({ "id": "tie", "name": "Tie" })).expect(201);
+        let stances = json!([{ "name": "low", "rank": 0.1 }, { "name": "high", "rank": 0.3 }]);
+        let draft = json!({ "date": DAY, "subjectId": "tie", "stances": stances });
+        client.operate("/sessions", &draft).expect(201);
+        let grace = Author::join(client, "Grace");
+        for (author, stance) in [(ada, "low"), (&grace, "high")] {
+            let take = json!({ "date": DAY, "subjectId": "tie", "stance": stance });
+            let sent = signed_text(&author.key.sign(author.draft_of(take)));
+            client.submit_text(author, &sent).expect(201);
+        }
+        client.operate("/sessions/2/state", &json!({ "state": "aggregated" })).expect(200);
     }
 
     fn client(&self) -> &Client {
@@ -142,6 +159,7 @@ impl Filed {
             ("proof.txt", get("/api/swarm/takes/1/proof")),
             ("changed.json", bundle.replace("\"cautious\"", "\"bullish\"")),
             ("bundle.json", bundle),
+            ("tie.json", get("/api/swarm/sessions/2/bundle")),
             ("receipt.txt", self.receipt.clone()),
             ("sent.json", self.sent.clone()),
             ("changed-receipt.txt", self.receipt.replace("201", "200")),
@@ -166,7 +184,7 @@ impl Filed {
             (&["take.json"], vec![], json!({})),
             (&["take.json"], vec!["--key", member_key], json!({ "key": member_key })),
             (&["take.json"], vec!["--key", OTHER_KEY], json!({ "key": OTHER_KEY })),
-            (&["take.json"], vec!["--key", key], with_key),
+            (&["take.json"], vec!["--key", key], with_key.clone()),
             (
                 &["take.json", "proof.txt"],
                 vec!["--key", key, "--member-key", member_key],
@@ -177,6 +195,7 @@ impl Filed {
             (&["receipt.txt"], receipt_options.clone(), of_receipt.clone()),
             (&["changed-receipt.txt", "sent.json"], receipt_options, of_receipt),
             (&["other.json"], vec![], json!({})),
+            (&["tie.json"], vec!["--key", key], with_key),
         ]
     }
 }
