@@ -34,7 +34,7 @@ pub(super) struct Voice<'a> {
     stance: &'a Stance,
     confidence: Confidence,
     /// The rank of the stance on the scale of the service, −2 to 2, if it has one.
-    rank: Option<f64>,
+    pub(super) rank: Option<f64>,
     /// The text; `None` if it is withheld.
     body: Option<&'a str>,
 }

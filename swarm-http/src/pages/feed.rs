@@ -180,7 +180,7 @@ fn of_session(
     Entry {
         title: Text::plain(title),
         id: format!("{}{path}", site.id_origin),
-        updated: date(changed_at(session, times)),
+        updated: date(changed_at(session)),
         published: session.published_at.map(date),
         links: vec![link("alternate", site, &path)],
         summary: Some(Text::plain(summary(session, times))),
@@ -188,14 +188,12 @@ fn of_session(
     }
 }
 
-/// When the title or the summary of a session last changed, as far as its record tells. It has no time of a deadline that was moved, nor
-/// of a session that was closed ahead of its deadline.
-fn changed_at(session: &SessionSummary, times: TimeFormatter) -> Timestamp {
-    let figures = session.figures.as_ref();
-    let closed = session.window_closes_at.filter(|at| figures.is_none() && *at < times.now);
-    let aggregated = figures.map(|figures| figures.aggregated_at);
+/// When a session last changed, as far as its record tells, which has no time of a deadline that was moved, nor of a session that
+/// was closed. A deadline that passed is no change: it may be moved on, and the time would go back.
+pub(super) fn changed_at(session: &SessionSummary) -> Timestamp {
+    let aggregated = session.figures.as_ref().map(|figures| figures.aggregated_at);
     let voided = session.voided.as_ref().map(|voided| voided.at);
-    let changes = [closed, session.opened_at, aggregated, session.published_at, voided];
+    let changes = [session.opened_at, aggregated, session.published_at, voided];
     changes.into_iter().flatten().fold(session.convened_at, Timestamp::max)
 }
 

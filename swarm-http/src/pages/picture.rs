@@ -123,7 +123,10 @@ impl Card {
             }
         };
         let figures = snapshot.map(|snapshot| &snapshot.figures);
-        let filed = rules::filed(session, latest.iter().map(PublicTake::member_id));
+        let filed = match figures {
+            Some(figures) => figures.participation.members,
+            None => rules::filed(session, latest.iter().map(PublicTake::member_id)),
+        };
         let day = TimeFormatter::whole_day(session.date);
         Self {
             desk,
@@ -131,11 +134,11 @@ impl Card {
             day: format!("{day} · {}", stage(session)),
             figure: Figure::of(session, figures),
             lines: lines(session, figures, filed),
-            empty: match (latest.is_empty(), session.is_sealed()) {
+            empty: match (filed, session.is_sealed()) {
                 // Whether takes may still come depends on the time.
-                (true, _) => "no takes",
-                (false, true) => "",
-                (false, false) => "no stance of the five",
+                (0, _) => "no takes",
+                (_, true) => "",
+                (_, false) => "no stance of the five",
             },
             positions,
             counts,
@@ -185,7 +188,6 @@ fn lines(session: &Session, figures: Option<&Figures>, filed: usize) -> Vec<Stri
         (None, Some(until)) => Some(format!("until {}", TimeFormatter::whole_time(until))),
         (None, None) => None,
     };
-    let filed = figures.map_or(filed, |figures| figures.participation.members);
     let expected = session.roster.as_ref().map(|roster| roster.expected().count());
     let filed = match (expected, filed) {
         (Some(expected), filed) => format!("{filed} of {expected} members filed"),

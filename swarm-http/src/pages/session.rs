@@ -246,7 +246,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         weights: snapshot
             .filter(|_| session.voided.is_none() && place.is_first())
             .and_then(|snapshot| shares(snapshot, portion.of(BUCKETS))),
-        takes: place.listed(scale, shown, &counted, view),
+        takes: place.listed(scale, shown, &voices, view),
         later: !place.is_first(),
         next: next.map(|next| next.address(&base)),
         roster: expected,

@@ -10,7 +10,7 @@ use swarm_core::domain::{Seq, SubjectId};
 use swarm_core::rules::Movement;
 use swarm_core::service::{LogQuery, News, OutcomeNews, ResultPoint, SubjectNews};
 use swarm_core::wire::RequestError;
-use swarm_core::{Error, MemberId, SessionId, Tenant, Timestamp};
+use swarm_core::{Error, MemberId, SessionId};
 
 use super::charts::{shown, signed};
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -134,16 +134,10 @@ async fn when(
     news: &News,
     times: TimeFormatter,
 ) -> Result<Option<(Markup, String)>, Error> {
-    let at = appended_at(request.tenant(), news.after).await?;
-    Ok(at.map(|at| (times.time(at), times.ago(at))))
-}
-
-/// When this entry of the log was appended; `None` if there is none, or it cannot be read.
-pub(super) async fn appended_at(tenant: &Tenant, entry: Seq) -> Result<Option<Timestamp>, Error> {
-    let Some(before) = entry.0.checked_sub(1) else { return Ok(None) };
-    let page = tenant.log(&LogQuery::all(Seq(before), 1)).await?;
-    let at = page.lines().next().map(|line| line.at);
-    Ok(at)
+    let Some(before) = news.after.0.checked_sub(1) else { return Ok(None) };
+    let page = request.tenant().log(&LogQuery::all(Seq(before), 1)).await?;
+    let line = page.lines().next().map(|line| (times.time(line.at), times.ago(line.at)));
+    Ok(line)
 }
 
 /// What changed between the results before and now, by subject.

@@ -17,7 +17,7 @@ use super::result::ResultView;
 use super::subject_card::dollars;
 use super::subject_record::record;
 use super::time_text::{TimeFormatter, day_number};
-use super::{links, outcome, since, stage_text};
+use super::{feed, links, outcome, stage_text};
 use crate::request::RequestContext;
 use crate::request::portion::Portion;
 use crate::response::Reply;
@@ -81,8 +81,8 @@ struct SubjectPage {
     record: Vec<(&'static str, Markup)>,
     /// The path of the record as JSON.
     api_record: String,
-    /// The newest entry of the log when the page was read, and its time: for print.
-    as_of: Option<(String, Markup)>,
+    /// When one of the sessions on the page last changed: for print.
+    as_of: Option<Markup>,
 }
 
 /// The latest result.
@@ -156,8 +156,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let days = request.tenant_committee().days_about(&subject.id, COMMITTEE_DAYS).await?;
     let row = |session: &Arc<SessionSummary>| SessionRow::without_subject(session, times);
     let sessions: Vec<_> = found.sessions.iter().map(row).collect();
-    let newest = tenant.log_size().await?;
-    let appended = since::appended_at(tenant, newest).await?;
+    let changed = found.sessions.iter().map(|session| feed::changed_at(session)).max();
     let frame = Frame::new(SiteContext::of(&request), subject_title(&subject), path);
     let page = SubjectPage {
         frame: frame
@@ -198,7 +197,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         next: found.next_before.map(address),
         record: record(tenant, &subject, request.portion, times).await?,
         api_record: format!("/api{base}"),
-        as_of: appended.map(|at| (newest.to_string(), times.time(at))),
+        as_of: changed.map(|at| times.time(at)),
         path: base.clone(),
     };
     Ok(html(StatusCode::OK, &page))

@@ -2,17 +2,17 @@
 
 use askama::Template;
 use http::StatusCode;
-use swarm_core::domain::{StanceScale, TakeDraft, Weights};
+use swarm_core::domain::{SessionSummary, StanceScale, TakeDraft, Weights};
 use swarm_core::proof::canonical;
 use swarm_core::rules::PublicTake;
 use swarm_core::store::TakeContext;
-use swarm_core::{Refusal, Resource, Take, TakeId, json};
+use swarm_core::{Error, Refusal, Resource, Take, TakeId, Tenant, json};
 
 use super::charts::shares_of;
 use super::citation::Citation;
 use super::differences::Differences;
 use super::frame::{Frame, SiteContext, html, time_formatter};
-use super::lists::{Revised, uncounted_text};
+use super::lists::{Revised, uncounted_reason, uncounted_text};
 use super::markdown::{HeadingLevel, first_words, markdown};
 use super::markup::{Markup, exact, is_allowed};
 use super::people::{People, Person};
@@ -29,8 +29,6 @@ struct TakePage<'a> {
     take: Filed,
     draft: &'a TakeDraft,
     stance: Markup,
-    /// Why the take is not counted. A superseded take has no note: its page links to the newer revision.
-    notes: Vec<&'static str>,
     body: Markup,
     memo_link: Option<&'a str>,
     weights: Option<WeightsView>,
@@ -71,6 +69,8 @@ struct Filed {
     session: String,
     date: Markup,
     when: Markup,
+    /// Why the take is not counted. A superseded take has no note: its page links to the newer revision.
+    note: Option<&'static str>,
     newer: Option<Revised>,
     revisions: Vec<RevisionRow>,
     /// The paths of the takes of other members before and after it in the session, and who filed them.
@@ -113,10 +113,10 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let scale = session.declaration.scale();
     let newer = newer.zip(revisions.last());
     let newer = newer.map(|(shown, latest)| Revised::new(scale, shown, latest));
-    let no_result = lists::no_result_text(&session);
-    let counting = match newer {
-        Some(_) => None,
-        None => tenant.counting(shown).await?,
+    let note = match (lists::no_result_text(&session), &newer) {
+        (Some(text), _) => Some(text),
+        (None, Some(_)) => None,
+        (None, None) => uncounted(tenant, shown, &session).await?,
     };
     let beside = [&previous, &next].into_iter().flatten().map(PublicTake::member_id);
     let people = People::find(tenant, beside.chain([shown.member_id()])).await?;
@@ -128,6 +128,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         session: links::session(shown.session_id()),
         date: times.day(shown.date()),
         when: times.time(shown.filed_at()),
+        note,
         newer,
         revisions: revisions.iter().map(|other| revision((scale, other), id, times)).collect(),
         previous: previous.map(beside),
@@ -167,7 +168,6 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
     let page = TakePage {
         citation,
         stance: stance::on_scale(scale, &draft.stance, Some(draft.confidence)),
-        notes: no_result.or(counting.and_then(uncounted_text)).into_iter().collect(),
         body: markdown(draft.body.as_str(), HeadingLevel::H1),
         memo_link: links::web(draft.memo_url.as_str()),
         weights: draft.weights.as_ref().map(weights),
@@ -200,6 +200,19 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
         draft,
     };
     Ok(html(StatusCode::OK, &page))
+}
+
+/// Why the latest take of a member does not count in its session: in the snapshot, or in the one that there would be now.
+async fn uncounted(
+    tenant: &Tenant,
+    take: &PublicTake,
+    session: &SessionSummary,
+) -> Result<Option<&'static str>, Error> {
+    if session.figures.is_some() || !session.has_roster {
+        return Ok(tenant.counting(take).await?.and_then(uncounted_text));
+    }
+    let session = tenant.session_record(session.id).await?;
+    Ok(uncounted_reason(take, &session))
 }
 
 fn revision(

@@ -6,6 +6,7 @@ use swarm_core::domain::StanceScale;
 use swarm_core::rules::{PublicTake, RankedPosition};
 use swarm_core::{Session, TakeId};
 
+use super::disagreement::Voice;
 use super::lists::{TakeView, number_param, part_title};
 use crate::request::RequestContext;
 use crate::request::portion::Portion;
@@ -80,6 +81,16 @@ enum TakeSide {
 }
 
 impl TakeSide {
+    /// The side of a stance with this rank.
+    fn of_rank(rank: Option<f64>) -> Self {
+        match rank {
+            Some(rank) if rank > 0.0 => Self::For,
+            Some(rank) if rank < 0.0 => Self::Against,
+            Some(_) => Self::Neutral,
+            None => Self::Other,
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::For => "For",
@@ -94,17 +105,12 @@ impl TakeSide {
 /// The side of a take in a session with this scale.
 fn side(scale: &StanceScale, take: &PublicTake) -> TakeSide {
     let Some(take) = take.open() else { return TakeSide::Sealed };
-    match RankedPosition::of_take(scale, take).map(|position| position.rank) {
-        Some(rank) if rank > 0.0 => TakeSide::For,
-        Some(rank) if rank < 0.0 => TakeSide::Against,
-        Some(_) => TakeSide::Neutral,
-        None => TakeSide::Other,
-    }
+    TakeSide::of_rank(RankedPosition::of_take(scale, take).map(|position| position.rank))
 }
 
 /// A take of a list by side.
 pub(super) struct ListedTake {
-    /// The side and how many are on it, at the first take of each side.
+    /// The side and how many takes on it count, at the first take of each side.
     pub(super) heading: Option<(&'static str, usize)>,
     pub(super) take: TakeView,
 }
@@ -219,20 +225,21 @@ impl Place {
         TakeOrder::ALL.map(link).to_vec()
     }
 
-    /// The takes of the part, by side with headings.
+    /// The takes of the part, by side with headings, which count these voices.
     pub(super) fn listed(
         &self,
         scale: &StanceScale,
         shown: &[PublicTake],
-        all: &[PublicTake],
+        voices: &[Voice<'_>],
         view: impl Fn(&PublicTake) -> TakeView,
     ) -> Vec<ListedTake> {
         let mut last: Option<TakeSide> = None;
         let listed = shown.iter().map(|take| {
             let side_of = Some(side(scale, take)).filter(|_| self.order == TakeOrder::Side);
-            let heading = side_of
-                .filter(|_| side_of != last)
-                .map(|of| (of.word(), all.iter().filter(|other| side(scale, other) == of).count()));
+            let count = |of: TakeSide| {
+                voices.iter().filter(|voice| TakeSide::of_rank(voice.rank) == of).count()
+            };
+            let heading = side_of.filter(|_| side_of != last).map(|of| (of.word(), count(of)));
             last = side_of;
             ListedTake { heading, take: view(take) }
         });

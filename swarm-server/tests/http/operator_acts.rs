@@ -58,6 +58,9 @@ fn every_act_of_operators_is_listed(backend: &Backend) {
     client.operate("/mail/test?dry_run=true", &address).expect(200);
     let test = client.operate("/mail/test", &address).expect(200).json()["message"]["id"].clone();
     let session = client.convene("2026-11-21", "aurora");
+    let holdings = json!({ "date": "2026-11-21", "totalValueUsd": 1 });
+    let added = client.operate("/subjects/aurora/snapshots", &holdings).expect(201).json();
+    let snapshot = added["snapshot"]["id"].to_string();
     client.submit(&ada, ada.draft("2026-11-21", "aurora")).expect(201);
     let note = json!({ "note": "it names a client" });
     client.operate("/takes/1/withhold", &note).expect(200);
@@ -76,6 +79,7 @@ fn every_act_of_operators_is_listed(backend: &Backend) {
         ("message.cancelled", json!(mail.to_string())),
         ("message.tested", json!(test.to_string())),
         ("subject", json!("aurora")),
+        ("subject-snapshot", json!(snapshot)),
         ("session.convened", json!(session.to_string())),
         ("take-mark.withheld", json!("1")),
         ("committee-member.created", json!("grace")),
@@ -105,6 +109,8 @@ fn every_act_of_operators_is_listed(backend: &Backend) {
     for text in [
         "application rejected",
         "<td>cancelled</td>",
+        "<td>subject written</td><td><a href=\"/operate/subjects/aurora\">",
+        &format!("<td>snapshot added</td><td>snapshot {snapshot}</td>"),
         "<bdi>grace</bdi> of the committee",
         "convened, without a deadline",
         "<td>texts withheld</td><td><a href=\"/operate/takes/1\">",

@@ -113,6 +113,8 @@ fn take_of_an_excused_member_is_marked_and_left_out_of_the_figures() {
     console().says("<dt>Filed</dt><dd>2 of 2 expected members</dd>");
     let page = html(&client, "/swarm/sessions/1");
     assert!(section(&page, "<h2>Stances").contains(">Grace<") && !page.contains(MARK), "{page}");
+    assert!(section(&page, "<h2>Takes").contains(">Against <span class=\"quiet\">1<"), "{page}");
+    assert!(!html(&client, "/swarm/takes/2").contains(MARK));
     let files = ["/swarm/sessions/1.json", "/api/swarm/takes?session=1"];
     let files = || files.map(|path| client.get(path).text);
     let before = files();
@@ -123,15 +125,46 @@ fn take_of_an_excused_member_is_marked_and_left_out_of_the_figures() {
     let stances = section(&page, "<h2>Stances");
     assert!(stances.contains(">Ada<") && !stances.contains("Grace"), "{stances}");
     assert!(section(&page, "<h2>For and against").contains("nobody"), "{page}");
-    assert_eq!(section(&page, "<h2>Takes").matches(MARK).count(), 1, "{page}");
+    let takes = section(&page, "<h2>Takes");
+    assert_eq!(takes.matches(MARK).count(), 1, "{page}");
+    let headings = [">For <span class=\"quiet\">1<", ">Against <span class=\"quiet\">0<"];
+    places(takes, headings);
+    let marked =
+        ["/swarm/takes/1", "/swarm/takes/2"].map(|path| html(&client, path).contains(MARK));
+    assert_eq!(marked, [false, true]);
     let home = html(&client, "/");
     let (_, open) = home.split_once("href=\"/swarm/sessions/1\"").unwrap();
     let open = open.split("</li>").next().unwrap();
     assert!(open.contains("1 of 1 filed") && !open.contains("Grace"), "{open}");
     let seen = console();
-    seen.says("1 of 1 expected members; 1 take of another member counts for nothing");
+    seen.says(
+        "1 of 1 expected members; 1 take of a member that is not expected counts for nothing",
+    );
     assert_eq!(seen.text.matches(MARK).count(), 1);
     assert_eq!(files(), before, "files and the API stay as they are");
+}
+
+#[test]
+fn picture_is_of_the_takes_that_count() {
+    let (_server, client) = started();
+    let [ada, grace] = ["Ada", "Grace"].map(|name| Author::join(&client, name));
+    let roster = json!([{ "memberId": ada.id }, { "memberId": grace.id }]);
+    convene(&client, DAY, &json!({ "roster": roster }));
+    let excuse = |excused: bool| {
+        let excuse = json!({ "memberId": grace.id, "excused": excused });
+        client.operate("/sessions/1/roster/excuse", &excuse).expect(200);
+    };
+    let picture = || {
+        let picture = client.send("HEAD", "/swarm/sessions/1/picture.png", &[], b"").expect(200);
+        picture.header("etag").unwrap().to_owned()
+    };
+    excuse(true);
+    let without_takes = picture();
+    excuse(false);
+    file(&client, &grace, DAY, ("bearish", 0.9, "Depth is thin."));
+    assert_ne!(picture(), without_takes);
+    excuse(true);
+    assert_eq!(picture(), without_takes);
 }
 
 #[test]
@@ -518,8 +551,11 @@ fn session_is_cited_embedded_and_found_by_oembed() {
     let named = format!("/swarm/sessions/1, log entry {last} of <time");
     assert!(page.text.contains(&named), "{named} in {}", page.text);
     let subject = html(&client, "/swarm/subjects/aurora");
-    let named = format!("/swarm/subjects/aurora, as of log entry {last} of <time");
-    assert!(subject.contains(&named), "{named} in {subject}");
+    let named = "/swarm/subjects/aurora, sessions as of <time";
+    assert!(subject.contains(named), "{named} in {subject}");
+    // It stays the same, and its tag with it, while the log has entries of others.
+    client.operate("/subjects", &json!({ "id": "borealis", "name": "Borealis" })).expect(201);
+    assert_eq!(html(&client, "/swarm/subjects/aurora"), subject);
     let take = html(&client, "/swarm/takes/1");
     let author = r"author = {{Ada\textbraceright{} \textbackslash{}input\textbraceleft{}x\textbraceright{}}}";
     assert!(take.contains(author), "{take}");

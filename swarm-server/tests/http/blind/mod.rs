@@ -139,7 +139,12 @@ fn feeds_date_what_was_sealed_by_the_opening() {
     };
     let (subject, member) = ("/swarm/subjects/aurora/feed.xml", "/swarm/members/ada/feed.xml");
     assert_eq!(updated(subject, "/swarm/sessions/1</id>"), "2026-11-21T12:00:00");
+    let deadline = clock.after(30_000);
+    let next = json!({ "date": "2026-11-22", "subjectId": "aurora", "windowClosesAt": deadline });
+    client.operate("/sessions", &next).expect(201);
     clock.move_by(60_000);
+    // A deadline that passed may be moved on.
+    assert_eq!(updated(subject, "/swarm/sessions/2</id>"), "2026-11-21T12:00:00");
     client.operate("/sessions/1/state", &json!({ "state": "aggregated" })).expect(200);
     for (path, end) in [
         (subject, "/swarm/sessions/1</id>"),

@@ -242,20 +242,29 @@ fn next_session_is_filled_in_for_a_day_that_has_none() {
     assert_eq!(filled("date"), "2026-11-23");
     page().says("<bdi>session 2</bdi></a> (open, until");
 
-    // Days without a session are passed over, and no deadline is offered that has passed.
+    // Days without a session are passed over, but for those whose deadline has passed.
     fixture.clock.move_by(3 * 24 * 60 * 60 * 1_000);
     assert_eq!(["date", "windowClosesAt"].map(filled), ["2026-11-24", "2026-11-24T18:00"]);
     page().is_silent_on("Once another session is convened");
     fixture.clock.move_by(7 * 60 * 60 * 1_000);
-    assert_eq!(["date", "windowClosesAt"].map(filled), ["2026-11-24", "2026-11-25T18:00"]);
+    let moved = ["date", "windowClosesAt", "resolvesAt"];
+    assert_eq!(moved.map(filled), ["2026-11-25", "2026-11-25T18:00", "2026-12-02T12:00"]);
     // The day of a void session is free.
     convene();
-    assert_eq!(filled("date"), "2026-11-25");
+    convene();
+    assert_eq!(filled("date"), "2026-11-27");
     for state in ["window_closed", "aggregated"] {
         client.operate("/sessions/3/state", &json!({ "state": state })).expect(200);
     }
     client.operate("/sessions/3/void", &json!({ "note": "wrong prices" })).expect(200);
-    assert_eq!(filled("date"), "2026-11-24");
+    assert_eq!(moved.map(filled), ["2026-11-25", "2026-11-25T18:00", "2026-12-02T12:00"]);
+    // Without a deadline it is the time of the outcome that has not passed.
+    let open = json!({
+        "date": "2026-11-23", "subjectId": "aurora", "question": "Higher?",
+        "resolution": "By the close.", "resolvesAt": "2026-11-23T12:00:00Z",
+    });
+    client.operate("/sessions", &open).expect(201);
+    assert_eq!(moved.map(filled), ["2026-11-25", "", "2026-11-25T12:00"]);
 }
 
 #[test]

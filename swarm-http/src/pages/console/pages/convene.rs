@@ -90,7 +90,7 @@ pub(super) async fn page(context: &ConsoleContext) -> Result<Page, ApiError> {
         Some(last) => tenant.brief(last.id).await?.is_some(),
         None => false,
     };
-    let day = first_free_day(&sessions, context.times.now);
+    let day = first_free_day(&sessions, last.as_deref(), context.times.now);
     let fields = fields(context, last.as_ref(), day, has_brief).await?;
     let mut form = context.form(&CONVENE, &[], fields);
     if let Some(form) = &mut form {
@@ -109,7 +109,7 @@ async fn fields(
     day: Day,
     has_brief: bool,
 ) -> Result<Vec<Field>, ApiError> {
-    let days = last.map_or(0, |last| days_later(last, day, context.times.now));
+    let days = last.map_or(0, |last| days_between(last.date, day));
     let later = |at: Option<Timestamp>| {
         let at = at.map(|at| in_minutes(at).plus_millis(days * DAY));
         at.map(|at| at.to_string()).unwrap_or_default()
@@ -204,23 +204,25 @@ async fn fields(
 }
 
 /// The first day from today on for which there is none of these sessions of the subject, but void ones: another session of the
-/// same day would get the takes in its place.
-fn first_free_day(sessions: &[Arc<SessionSummary>], now: Timestamp) -> Day {
+/// same day would get the takes in its place. The deadline of the last session, or else the time of its outcome, lies ahead once it is
+/// moved by as many days.
+fn first_free_day(sessions: &[Arc<SessionSummary>], last: Option<&Session>, now: Timestamp) -> Day {
+    let days_from_today = |last: &Session| {
+        let at = in_minutes(last.window_closes_at.or(last.question.resolves_at)?);
+        let moved = (now.millis() - at.millis()).div_euclid(DAY) + 1;
+        Some(moved - days_between(last.date, now.day()))
+    };
+    let first = last.and_then(days_from_today).unwrap_or_default().max(0);
     let standing = sessions.iter().filter(|session| session.voided.is_none());
     let taken: HashSet<_> = standing.map(|session| session.date).collect();
     // Of one day more than are taken, one is free.
-    let mut days = (0..).map(|days| now.plus_millis(days * DAY).day()).take(taken.len() + 1);
+    let mut days = (first..).map(|days| now.plus_millis(days * DAY).day()).take(taken.len() + 1);
     days.find(|day| !taken.contains(day)).unwrap_or_else(|| now.day())
 }
 
-/// How many days later than the last session one of this day is. A deadline that would have passed is moved on.
-fn days_later(last: &Session, day: Day, now: Timestamp) -> i64 {
-    let between = day_number(day).zip(day_number(last.date)).map_or(0, |(to, from)| to - from);
-    let passed = last.window_closes_at.map(|closed| {
-        let since = now.millis() - in_minutes(closed).millis();
-        since.div_euclid(DAY) + 1
-    });
-    passed.map_or(between, |passed| between.max(passed))
+/// How many days the second of these days is after the first.
+fn days_between(from: Day, to: Day) -> i64 {
+    day_number(from).zip(day_number(to)).map_or(0, |(from, to)| to - from)
 }
 
 /// The time in whole minutes, as the form shows it.

@@ -96,7 +96,9 @@ impl Records {
         let verb = verb.replace('-', " ");
         match kind {
             "take-mark" => format!("texts {verb}"),
-            "application" | "configuration" | "regime" | "signal" => format!("{kind} {verb}"),
+            "application" | "configuration" | "regime" | "signal" | "subject" => {
+                format!("{kind} {verb}")
+            }
             "subject-snapshot" => "snapshot added".to_owned(),
             "committee-day" if verb == "generated" => "briefs generated".to_owned(),
             "console" if verb == "refused" => "sign-in refused".to_owned(),
@@ -126,7 +128,8 @@ impl Records {
             "member" | "application" if has_path(target) => {
                 link("/operate/members", &self.name(recorded).unwrap_or_else(|| target.to_owned()))
             }
-            "subject" | "subject-snapshot" if has_path(target) => link("/operate/subjects", target),
+            "subject" if has_path(target) => link("/operate/subjects", target),
+            "subject-snapshot" => Markup::text(&format!("snapshot {target}")),
             "memo" | "message" => Markup::text(&format!("{} {target}", kind_of(recorded))),
             "webhook" => Markup::text(&format!("delivery {target}")),
             "committee-member" => Markup(format!("{} of the committee", quoted(target))),

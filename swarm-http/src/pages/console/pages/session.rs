@@ -142,8 +142,9 @@ fn filed_text(session: &Session, takes: &[PublicTake]) -> String {
     match takes.len().saturating_sub(filed) {
         0 => text,
         more => {
-            let one = "take of another member counts for nothing";
-            let more = count(more, one, "takes of other members count for nothing");
+            let one = "take of a member that is not expected counts for nothing";
+            let many = "takes of members that are not expected count for nothing";
+            let more = count(more, one, many);
             format!("{text}; {more}")
         }
     }
