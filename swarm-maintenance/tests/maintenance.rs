@@ -3,27 +3,29 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 use std::future::pending;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use swarm_core::domain::{
     Actor, Attribution, Contact, Digest, MailState, Message, Quotas, SessionState, Subject,
+    WebhookSecret, WebhookSettings,
 };
 use swarm_core::proof::log_key::ServerSecret;
-use swarm_core::rules::Attempt;
+use swarm_core::rules::{Attempt, DeliveryFault};
 use swarm_core::service::signed_log::{LogSigner, SignedLog, TimestampAuthority};
+use swarm_core::service::{WebhookRequest, WebhookSender};
 use swarm_core::store::backend::{Backend, Operation, Query, Reading};
 use swarm_core::store::{Interceptor, Store, StoreError, async_trait};
 use swarm_core::{Mailer, Swarm, SystemEntropy, Tenant, TenantId, Timestamp};
 use swarm_maintenance::{
-    ClockCheck, DeliverMail, Job, ListedTenant, MaintainedTenant, Maintenance, Next, PAUSE,
-    SignLog, TenantList, TimestampCheckpoints,
+    ClockCheck, DeliverMail, DeliverWebhooks, Job, ListedTenant, MaintainedTenant, Maintenance,
+    Next, PAUSE, SignLog, StoreReadiness, TenantList, TimestampCheckpoints,
 };
 use swarm_store_memory::MemoryStore;
 use swarm_testing::{application, object, session_draft};
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::{advance, sleep, timeout};
 
 const QUICK: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_secs(10);
@@ -227,19 +229,73 @@ async fn session_that_another_server_closed_is_timestamped_a_minute_later() {
     assert_eq!((asked(), job.round(&served).await), (3, Next::Changed));
 }
 
-/// A store that answers nothing.
-struct Outage;
+/// A store that answers nothing while this is so.
+struct Outage(Arc<AtomicBool>);
 
 #[async_trait]
 impl Interceptor for Outage {
     async fn read(
         &self,
-        _: &dyn Backend,
-        _: &TenantId,
+        next: &dyn Backend,
+        tenant: &TenantId,
         op: Operation,
-        _: Vec<Query>,
+        queries: Vec<Query>,
     ) -> swarm_core::store::Result<Reading> {
-        Err(StoreError::unavailable(op, "the disk is full"))
+        if self.0.load(Ordering::SeqCst) {
+            return Err(StoreError::unavailable(op, "the disk is full"));
+        }
+        next.read(tenant, op, queries).await
+    }
+}
+
+/// A receiver with one answer, and how often it was asked.
+struct Receiver(Result<(), DeliveryFault>, AtomicUsize);
+
+#[async_trait]
+impl WebhookSender for Receiver {
+    async fn send(&self, _: WebhookRequest) -> Result<(), DeliveryFault> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.clone()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn webhook_is_told_of_an_outage_until_it_accepts_or_wants_no_repetition() {
+    let why = || "answered".to_owned();
+    for (answer, attempts, is_told) in [
+        (Ok(()), 1, true),
+        (Err(DeliveryFault::Refused(why())), 1, false),
+        (Err(DeliveryFault::Busy(why(), 3_600_000)), 3, false),
+        (Err(DeliveryFault::Failed(why())), 3, false),
+    ] {
+        let is_out = Arc::new(AtomicBool::new(false));
+        let outage = Outage(Arc::clone(&is_out));
+        let swarm = Swarm::new(
+            Store::from(MemoryStore::new()).intercepted(Arc::new(outage)),
+            SystemEntropy,
+        );
+        let secret = WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let url = "https://hooks.example".to_owned();
+        let settings = WebhookSettings { url, secret, events: Vec::new(), closing: None };
+        let tenant = swarm.tenant(&tenant_id("acme")).with_webhooks(Arc::new([settings]));
+        let served = ListedTenant::new(tenant);
+        let receiver = Arc::new(Receiver(answer, AtomicUsize::new(0)));
+        let asked = || receiver.1.load(Ordering::SeqCst);
+        let sender: Arc<dyn WebhookSender> = Arc::<Receiver>::clone(&receiver);
+        let mut job = DeliverWebhooks::new(sender, Arc::new(StoreReadiness::new(swarm)));
+        job.round(&served).await;
+        is_out.store(true, Ordering::SeqCst);
+        for _ in 0..100 {
+            job.round(&served).await;
+            advance(Duration::from_secs(1)).await;
+        }
+        assert_eq!(asked(), attempts);
+        is_out.store(false, Ordering::SeqCst);
+        for _ in 0..10 {
+            job.round(&served).await;
+            advance(Duration::from_secs(1)).await;
+        }
+        assert_eq!(asked() > attempts, is_told);
     }
 }
 
@@ -247,12 +303,13 @@ impl Interceptor for Outage {
 #[tokio::test]
 async fn log_is_signed_less_often_while_that_fails() {
     let works = Store::from(MemoryStore::new());
-    let served = [&works.intercepted(Arc::new(Outage)), &works].map(|store| {
-        let tenant = Swarm::new(store.clone(), SystemEntropy).tenant(&tenant_id("acme"));
-        let signer = LogSigner::without_memory(ServerSecret::new([1; 32]));
-        let log = tenant.signed_log("acme.example", &signer).unwrap();
-        ListedTenant::new(tenant).with_signed_log(log)
-    });
+    let served = [&works.intercepted(Arc::new(Outage(Arc::new(AtomicBool::new(true))))), &works]
+        .map(|store| {
+            let tenant = Swarm::new(store.clone(), SystemEntropy).tenant(&tenant_id("acme"));
+            let signer = LogSigner::without_memory(ServerSecret::new([1; 32]));
+            let log = tenant.signed_log("acme.example", &signer).unwrap();
+            ListedTenant::new(tenant).with_signed_log(log)
+        });
     let [fails, works] = served;
     let mut job = SignLog::default();
     let pause = |job: &SignLog| Job::<ListedTenant>::pause(job);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
+use super::address::is_link;
 use super::bounds::marks;
-use super::is_link;
 
 /// Stands before a bracket that begins no definition. The sanitizer drops it.
 pub(super) const NO_DEFINITION: char = '\0';

@@ -1,18 +1,19 @@
 //! Renders members' Markdown to a safe subset of HTML (MANUAL.md, 10.2). HTML in the source is shown as
 //! text, images as their descriptions, and the output is sanitized once more.
 
+mod address;
 mod bounds;
 mod definitions;
 
 use std::sync::OnceLock;
 
-use ammonia::{Builder, Url};
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use ammonia::Builder;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
 pub(crate) use pulldown_cmark::HeadingLevel;
 
-use self::bounds::{Depth, MAX_PIECE, bounded, split_long_text};
+use self::address::is_link;
+use self::bounds::{Depth, bounded, split_long_text};
 use self::definitions::{NO_DEFINITION, with_used_definitions};
 use super::links::web;
 use super::markup::{Markup, clipped, escape, width};
@@ -292,27 +293,6 @@ fn below(wanted: HeadingLevel, top: HeadingLevel, before: HeadingLevel) -> Headi
     HeadingLevel::try_from(level).unwrap_or(HeadingLevel::H6)
 }
 
-/// What the writer of HTML encodes in an address, beside what is not ASCII.
-const ENCODED: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'<')
-    .add(b'>')
-    .add(b'[')
-    .add(b'\\')
-    .add(b']')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
-
-/// Whether a link to this address is one on the page: it is not too long, and one of the web, as the sanitizer reads it.
-fn is_link(address: &str) -> bool {
-    web(address).is_some()
-        && address.len() <= MAX_PIECE
-        && Url::parse(&utf8_percent_encode(address, ENCODED).to_string()).is_ok()
-}
-
 /// Wraps the events since the link's start in a link, if its target [is one](is_link).
 /// A link without text shows its target.
 fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, LinkType)>) {
@@ -335,7 +315,7 @@ fn end_link<'a>(events: &mut Vec<Event<'a>>, link: Option<(usize, CowStr<'a>, Li
 
 #[cfg(test)]
 mod tests {
-    use super::bounds::MAX_DEPTH;
+    use super::bounds::{MAX_DEPTH, MAX_PIECE};
     use super::*;
 
     fn html(text: &str) -> String {
