@@ -244,7 +244,7 @@ fn crossing(
 /// Figures about a member over some sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemberFigures {
-    /// The mean [`distance_from_others`], regardless of its sign, over the sessions if there is one.
+    /// The mean distance of a position from the score of the others, on the scale of the service, regardless of its sign, over the sessions if there is one.
     pub distance: Option<f64>,
     /// The number of sessions whose consensus is on one side, not in the middle.
     pub decided: usize,
@@ -270,9 +270,7 @@ pub fn member_figures<'a>(
     MemberFigures { distance: (!distances.is_empty()).then_some(mean), ..figures }
 }
 
-/// Returns the distance of a position that counts in these figures from the score of the others, on the scale of the
-/// service: −4 to 4, positive where it is more bullish. `None` without others, where the score is no mean, and where the
-/// others have so little confidence that the figures do not tell.
+/// Returns the [distance](own_distance_from_others) on the scale of the service: −4 to 4, positive where it is more bullish.
 ///
 /// The score of the others follows from that of all: both are means weighted by confidence.
 pub(crate) fn distance_from_others(own: RankedPosition, figures: &Figures) -> Option<f64> {
@@ -307,7 +305,9 @@ pub(crate) fn distance_from_others(own: RankedPosition, figures: &Figures) -> Op
     Some((distance.clamp(-4.0, 4.0) * PARTS).round() / PARTS + 0.0)
 }
 
-/// Returns the distance as [`distance_from_others`] does, on the scale of the session as the score is.
+/// Returns the distance of a position that counts in these figures from the score of the others, on the scale of the session as the score
+/// is; positive where the position is higher. `None` without others, where the score is no mean, and where the others have so little
+/// confidence that the figures do not tell.
 pub fn own_distance_from_others(own: RankedPosition, figures: &Figures) -> Option<f64> {
     let distance = distance_from_others(own, figures)?;
     Some(rounded(figures.stances.scale().own_distance(distance)))
