@@ -3,6 +3,8 @@
 use serde::Deserialize;
 
 /// The quotas of a tenant. A request over a quota is refused. One that is not given has its default.
+///
+/// The fields are the keys of `[tenants.quotas]` in the configuration of the program (MANUAL.md, 13.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

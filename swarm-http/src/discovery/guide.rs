@@ -66,7 +66,7 @@ struct Skill {
     problems: Vec<Problem>,
 }
 
-/// What the guides say of a tenant: all that `/llms.txt` does.
+/// What the guides say of a tenant. As a template it is `/llms.txt`, which names all but `tenant`.
 #[derive(Template)]
 #[template(path = "discovery/llms.txt", escape = "none")]
 struct State {

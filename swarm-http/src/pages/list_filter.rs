@@ -34,8 +34,9 @@ pub(super) struct Sort {
 
 /// The rows of a list that a page shows: those from the parameter `from` on.
 pub(super) struct Rows {
-    /// The number of rows before the page, and with it.
+    /// The number of rows before the page.
     skipped: usize,
+    /// The number of rows to the end of the page, if it is full.
     end: usize,
     /// The canonical address of the page. The first page is the same one in every order.
     pub(super) address: String,

@@ -206,7 +206,7 @@ async fn of_session(
         changes.add("State", state, "as if it had never been convened".to_owned());
         return Ok(changes);
     }
-    let after: Session = dry_run.take_as("session").unwrap_or_else(|_| session.clone());
+    let after: Session = dry_run.take_as("session").map_err(|_| RequestError::Internal)?;
     changes.add("State", state, stage_text::state_word(after.state).to_owned());
     let to = after.window_closes_at;
     let closes =

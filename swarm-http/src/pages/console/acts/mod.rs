@@ -2,15 +2,6 @@
 //! route. What the form says, what it shows first, and its fields are those of the command that the route has, unless the form
 //! is one of several of the command.
 
-/// Declares acts, and the list of them.
-macro_rules! acts {
-    ($list:ident: $($act:ident = $value:expr;)+) => {
-        $(pub(in crate::pages::console) static $act: Act = $value;)+
-
-        pub(super) static $list: &[&Act] = &[$(&$act),+];
-    };
-}
-
 #[cfg(feature = "committee")]
 mod committee;
 mod members;

@@ -102,72 +102,70 @@ fn check_payload(sent: &FormData) -> Result<(), Invalid> {
     }
 }
 
-acts! {
-    RECORD_ACTS:
+pub(in crate::pages::console) static CREATE_SUBJECT: Act =
+    Act::post("/operate/subjects", "/api/swarm/admin/subjects", Subjects)
+        .saying("Create the subject", "The subject is created")
+        .with_body(subject)
+        .with_fields(SUBJECT_FIELDS);
 
-    CREATE_SUBJECT =
-        Act::post("/operate/subjects", "/api/swarm/admin/subjects", Subjects)
-            .saying("Create the subject", "The subject is created")
-            .with_body(subject)
-            .with_fields(SUBJECT_FIELDS);
+pub(in crate::pages::console) static REPLACE_SUBJECT: Act =
+    Act::post("/operate/subjects/{id}", "/api/swarm/admin/subjects", Subject)
+        .with_body(subject)
+        .with_fields(SUBJECT_FIELDS);
 
-    REPLACE_SUBJECT =
-        Act::post("/operate/subjects/{id}", "/api/swarm/admin/subjects", Subject)
-            .with_body(subject)
-            .with_fields(SUBJECT_FIELDS);
+pub(in crate::pages::console) static ADD_SNAPSHOT: Act = Act::post(
+    "/operate/subjects/{id}/snapshots",
+    "/api/swarm/admin/subjects/{id}/snapshots",
+    Subject,
+)
+.with_body(|_, sent| {
+    Body::of(sent)
+        .text("date")
+        .value("totalValueUsd")
+        .lines("notable")
+        .objects("positions", &POSITION_COLUMNS)
+        .json()
+})
+.with_fields(&[
+    "date",
+    "totalValueUsd",
+    "notable",
+    "positions",
+    "positions-token[]",
+    "positions-chain[]",
+    "positions-valueUsd[]",
+    "positions-pct[]",
+]);
 
-    ADD_SNAPSHOT = Act::post(
-        "/operate/subjects/{id}/snapshots",
-        "/api/swarm/admin/subjects/{id}/snapshots",
-        Subject,
-    )
-    .with_body(|_, sent| {
-        Body::of(sent)
-            .text("date")
-            .value("totalValueUsd")
-            .lines("notable")
-            .objects("positions", &POSITION_COLUMNS)
-            .json()
-    })
-    .with_fields(&[
-        "date",
-        "totalValueUsd",
-        "notable",
-        "positions",
-        "positions-token[]",
-        "positions-chain[]",
-        "positions-valueUsd[]",
-        "positions-pct[]",
-    ]);
+pub(in crate::pages::console) static PUT_REGIME: Act =
+    Act::post("/operate/records/regime", "/api/swarm/admin/regime", Records)
+        .with_body(regime)
+        .checked(|sent| more_fields(sent).map(drop))
+        .with_fields(&["date", "composite", "regime", "macro_regime", "onchain_regime", "more"]);
 
-    PUT_REGIME =
-        Act::post("/operate/records/regime", "/api/swarm/admin/regime", Records)
-            .with_body(regime)
-            .checked(|sent| more_fields(sent).map(drop))
-            .with_fields(&[
-                "date",
-                "composite",
-                "regime",
-                "macro_regime",
-                "onchain_regime",
-                "more",
-            ]);
+pub(in crate::pages::console) static PUT_SIGNAL: Act =
+    Act::post("/operate/records/signal", "/api/swarm/admin/signals", Records)
+        .with_body(|_, sent| Body::of(sent).texts(&["signal_key", "date"]).value("payload").json())
+        .checked(check_payload)
+        .with_fields(&["signal_key", "date", "payload"]);
 
-    PUT_SIGNAL =
-        Act::post("/operate/records/signal", "/api/swarm/admin/signals", Records)
-            .with_body(|_, sent| {
-                Body::of(sent).texts(&["signal_key", "date"]).value("payload").json()
-            })
-            .checked(check_payload)
-            .with_fields(&["signal_key", "date", "payload"]);
+pub(in crate::pages::console) static RETRACT_MEMO: Act =
+    Act::post("/operate/records/retract", "/api/swarm/admin/memos/{id}/retract", Records)
+        .with_path_field("memo");
 
-    RETRACT_MEMO =
-        Act::post("/operate/records/retract", "/api/swarm/admin/memos/{id}/retract", Records)
-            .with_path_field("memo");
+pub(in crate::pages::console) static WITHHOLD_TAKE: Act =
+    Act::post("/operate/takes/{id}/withhold", "/api/swarm/admin/takes/{id}/withhold", Take);
 
-    WITHHOLD_TAKE =
-        Act::post("/operate/takes/{id}/withhold", "/api/swarm/admin/takes/{id}/withhold", Take);
+pub(in crate::pages::console) static RESTORE_TAKE: Act =
+    Act::post("/operate/takes/{id}/restore", "/api/swarm/admin/takes/{id}/restore", Take);
 
-    RESTORE_TAKE =
-        Act::post("/operate/takes/{id}/restore", "/api/swarm/admin/takes/{id}/restore", Take);
-}
+pub(super) static RECORD_ACTS: &[&Act] = &[
+    &CREATE_SUBJECT,
+    &REPLACE_SUBJECT,
+    &ADD_SNAPSHOT,
+    &PUT_REGIME,
+    &PUT_SIGNAL,
+    &RETRACT_MEMO,
+    &WITHHOLD_TAKE,
+    &RESTORE_TAKE,
+];

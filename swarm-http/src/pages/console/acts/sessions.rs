@@ -63,134 +63,156 @@ fn prompted(body: Body<'_>, sent: &FormData) -> Json {
     }
 }
 
-acts! {
-    SESSION_ACTS:
+pub(in crate::pages::console) static CONVENE: Act =
+    Act::post("/operate/convene", "/api/swarm/admin/sessions", PageId::Convene)
+        .with_body(convened)
+        .checked(check_roster)
+        .followed_by(Session)
+        .then("publishBrief", &PUBLISH_BRIEF)
+        .with_fields(&[
+            "publishBrief",
+            "note",
+            "date",
+            "subjectId",
+            "state",
+            "windowClosesAt",
+            "quorum",
+            "buckets",
+            "stances",
+            "maxRevisions",
+            "method",
+            "blind",
+            "practice",
+            "finish",
+            "question",
+            "resolution",
+            "resolvesAt",
+            "rosterKind",
+            "rosterOf",
+            "roster",
+        ]);
 
-    CONVENE =
-        Act::post("/operate/convene", "/api/swarm/admin/sessions", PageId::Convene)
-            .with_body(convened)
-            .checked(check_roster)
-            .followed_by(Session)
-            .then("publishBrief", &PUBLISH_BRIEF)
-            .with_fields(&[
-                "publishBrief",
-                "note",
-                "date",
-                "subjectId",
-                "state",
-                "windowClosesAt",
-                "quorum",
-                "buckets",
-                "stances",
-                "maxRevisions",
-                "method",
-                "blind",
-                "practice",
-                "finish",
-                "question",
-                "resolution",
-                "resolvesAt",
-                "rosterKind",
-                "rosterOf",
-                "roster",
-            ]);
+pub(in crate::pages::console) static OPEN: Act =
+    Act::post("/operate/sessions/{id}/open", STATE_ROUTE, Session).by("open");
 
-    OPEN = Act::post("/operate/sessions/{id}/open", STATE_ROUTE, Session).by("open");
+pub(in crate::pages::console) static CLOSE: Act =
+    Act::post("/operate/sessions/{id}/close", STATE_ROUTE, Session).by("close");
 
-    CLOSE = Act::post("/operate/sessions/{id}/close", STATE_ROUTE, Session).by("close");
+pub(in crate::pages::console) static AGGREGATE: Act =
+    Act::post("/operate/sessions/{id}/aggregate", STATE_ROUTE, Session).by("aggregate");
 
-    AGGREGATE = Act::post("/operate/sessions/{id}/aggregate", STATE_ROUTE, Session).by("aggregate");
+pub(in crate::pages::console) static PUBLISH: Act =
+    Act::post("/operate/sessions/{id}/publish", STATE_ROUTE, Session).by("publish");
 
-    PUBLISH = Act::post("/operate/sessions/{id}/publish", STATE_ROUTE, Session).by("publish");
+pub(in crate::pages::console) static MOVE_DEADLINE: Act =
+    patch("/operate/sessions/{id}/deadline", "deadline", |_, sent| {
+        let body = Body::noted(sent).time("windowClosesAt");
+        // An empty field does not lift the deadline: another form does.
+        if sent.text("windowClosesAt").is_empty() {
+            return body.set("windowClosesAt", Json::from("")).json();
+        }
+        body.json()
+    })
+    .with_fields(&["note", "windowClosesAt"]);
 
-    MOVE_DEADLINE =
-        patch("/operate/sessions/{id}/deadline", "deadline", |_, sent| {
-            let body = Body::noted(sent).time("windowClosesAt");
-            // An empty field does not lift the deadline: another form does.
-            if sent.text("windowClosesAt").is_empty() {
-                return body.set("windowClosesAt", Json::from("")).json();
-            }
-            body.json()
+pub(in crate::pages::console) static CLEAR_DEADLINE: Act =
+    patch("/operate/sessions/{id}/no-deadline", "deadline", |_, sent| {
+        Body::noted(sent).set("windowClosesAt", Json::Null).json()
+    })
+    .saying("Lift the deadline", "The session has no deadline")
+    .with_fields(&["note"]);
+
+pub(in crate::pages::console) static SET_QUORUM: Act =
+    patch("/operate/sessions/{id}/quorum", "quorum", |_, sent| {
+        Body::noted(sent).set("quorum", Json::Null).value("quorum").json()
+    })
+    .with_fields(&["note", "quorum"]);
+
+pub(in crate::pages::console) static SET_QUESTION: Act =
+    patch("/operate/sessions/{id}/question", "question", |_, sent| {
+        let body = ["question", "resolution", "resolvesAt"]
+            .into_iter()
+            .fold(Body::noted(sent), |body, field| body.set(field, Json::Null));
+        body.texts(&["question", "resolution"]).time("resolvesAt").json()
+    })
+    .with_fields(&["note", "question", "resolution", "resolvesAt"]);
+
+pub(in crate::pages::console) static RECORD_OUTCOME: Act =
+    Act::post("/operate/sessions/{id}/outcome", OUTCOME_ROUTE, Session)
+        .with_body(|_, sent| {
+            // An empty field does not annul the outcome: another form does.
+            let empty = Body::noted(sent).set("value", Json::from(""));
+            empty.value("value").text("source").json()
         })
-        .with_fields(&["note", "windowClosesAt"]);
+        .checked(check_outcome)
+        .with_fields(&["note", "value", "source"]);
 
-    CLEAR_DEADLINE =
-        patch("/operate/sessions/{id}/no-deadline", "deadline", |_, sent| {
-            Body::noted(sent).set("windowClosesAt", Json::Null).json()
-        })
-        .saying("Lift the deadline", "The session has no deadline")
-        .with_fields(&["note"]);
+pub(in crate::pages::console) static ANNUL_OUTCOME: Act =
+    Act::post("/operate/sessions/{id}/annul", OUTCOME_ROUTE, Session)
+        .saying("Annul the outcome", "The session is not scored")
+        .with_body(|_, sent| Body::noted(sent).set("value", Json::Null).text("source").json())
+        .destructive()
+        .with_fields(&["note", "source"]);
 
-    SET_QUORUM =
-        patch("/operate/sessions/{id}/quorum", "quorum", |_, sent| {
-            Body::noted(sent).set("quorum", Json::Null).value("quorum").json()
-        })
-        .with_fields(&["note", "quorum"]);
+pub(in crate::pages::console) static FREEZE_ROSTER: Act =
+    Act::post("/operate/sessions/{id}/roster", "/api/swarm/admin/sessions/{id}/roster", Session)
+        .with_body(|_, sent| Body::noted(sent).set("members", listed(sent)).json())
+        .with_fields(&["note", "roster"]);
 
-    SET_QUESTION =
-        patch("/operate/sessions/{id}/question", "question", |_, sent| {
-            let body = ["question", "resolution", "resolvesAt"]
-                .into_iter()
-                .fold(Body::noted(sent), |body, field| body.set(field, Json::Null));
-            body.texts(&["question", "resolution"]).time("resolvesAt").json()
-        })
-        .with_fields(&["note", "question", "resolution", "resolvesAt"]);
+pub(in crate::pages::console) static EXCUSE: Act =
+    Act::post("/operate/sessions/{id}/excuse", EXCUSE_ROUTE, Session)
+        .with_body(|_, sent| excused(sent, true))
+        .in_rows("memberId")
+        .with_fields(&["note", "memberId"]);
 
-    RECORD_OUTCOME =
-        Act::post("/operate/sessions/{id}/outcome", OUTCOME_ROUTE, Session)
-            .with_body(|_, sent| {
-                // An empty field does not annul the outcome: another form does.
-                let empty = Body::noted(sent).set("value", Json::from(""));
-                empty.value("value").text("source").json()
-            })
-            .checked(check_outcome)
-            .with_fields(&["note", "value", "source"]);
+pub(in crate::pages::console) static UNEXCUSE: Act =
+    Act::post("/operate/sessions/{id}/expect", EXCUSE_ROUTE, Session)
+        .saying("Expect again", "The member is expected again")
+        .with_body(|_, sent| excused(sent, false))
+        .in_rows("memberId")
+        .with_fields(&["note", "memberId"]);
 
-    ANNUL_OUTCOME =
-        Act::post("/operate/sessions/{id}/annul", OUTCOME_ROUTE, Session)
-            .saying("Annul the outcome", "The session is not scored")
-            .with_body(|_, sent| Body::noted(sent).set("value", Json::Null).text("source").json())
-            .destructive()
-            .with_fields(&["note", "source"]);
+pub(in crate::pages::console) static PUBLISH_BRIEF: Act =
+    Act::post("/operate/sessions/{id}/brief", "/api/swarm/admin/sessions/{id}/brief", Session)
+        .with_body(|_, sent| prompted(Body::noted(sent), sent))
+        .with_fields(&["note", "system", "user"]);
 
-    FREEZE_ROSTER =
-        Act::post("/operate/sessions/{id}/roster", "/api/swarm/admin/sessions/{id}/roster", Session)
-            .with_body(|_, sent| Body::noted(sent).set("members", listed(sent)).json())
-            .with_fields(&["note", "roster"]);
+pub(in crate::pages::console) static REPLACE_BRIEF: Act = Act::post(
+    "/operate/sessions/{id}/replace-brief",
+    "/api/swarm/admin/sessions/{id}/brief",
+    Session,
+)
+.saying("Replace the brief", "The brief is replaced")
+.with_body(|_, sent| prompted(Body::noted(sent).set("replaces", Json::Bool(true)), sent))
+.with_fields(&["note", "system", "user"]);
 
-    EXCUSE =
-        Act::post("/operate/sessions/{id}/excuse", EXCUSE_ROUTE, Session)
-            .with_body(|_, sent| excused(sent, true))
-            .in_rows("memberId")
-            .with_fields(&["note", "memberId"]);
+pub(in crate::pages::console) static WITHDRAW: Act = Act::post(
+    "/operate/sessions/{id}/withdraw",
+    "/api/swarm/admin/sessions/{id}/withdraw",
+    Session,
+)
+.followed_by(Sessions);
 
-    UNEXCUSE =
-        Act::post("/operate/sessions/{id}/expect", EXCUSE_ROUTE, Session)
-            .saying("Expect again", "The member is expected again")
-            .with_body(|_, sent| excused(sent, false))
-            .in_rows("memberId")
-            .with_fields(&["note", "memberId"]);
+pub(in crate::pages::console) static VOID: Act =
+    Act::post("/operate/sessions/{id}/void", "/api/swarm/admin/sessions/{id}/void", Session);
 
-    PUBLISH_BRIEF =
-        Act::post("/operate/sessions/{id}/brief", "/api/swarm/admin/sessions/{id}/brief", Session)
-            .with_body(|_, sent| prompted(Body::noted(sent), sent))
-            .with_fields(&["note", "system", "user"]);
-
-    REPLACE_BRIEF = Act::post(
-        "/operate/sessions/{id}/replace-brief",
-        "/api/swarm/admin/sessions/{id}/brief",
-        Session,
-    )
-    .saying("Replace the brief", "The brief is replaced")
-    .with_body(|_, sent| prompted(Body::noted(sent).set("replaces", Json::Bool(true)), sent))
-    .with_fields(&["note", "system", "user"]);
-
-    WITHDRAW = Act::post(
-        "/operate/sessions/{id}/withdraw",
-        "/api/swarm/admin/sessions/{id}/withdraw",
-        Session,
-    )
-    .followed_by(Sessions);
-
-    VOID = Act::post("/operate/sessions/{id}/void", "/api/swarm/admin/sessions/{id}/void", Session);
-}
+pub(super) static SESSION_ACTS: &[&Act] = &[
+    &CONVENE,
+    &OPEN,
+    &CLOSE,
+    &AGGREGATE,
+    &PUBLISH,
+    &MOVE_DEADLINE,
+    &CLEAR_DEADLINE,
+    &SET_QUORUM,
+    &SET_QUESTION,
+    &RECORD_OUTCOME,
+    &ANNUL_OUTCOME,
+    &FREEZE_ROSTER,
+    &EXCUSE,
+    &UNEXCUSE,
+    &PUBLISH_BRIEF,
+    &REPLACE_BRIEF,
+    &WITHDRAW,
+    &VOID,
+];

@@ -1,7 +1,7 @@
 //! `swarm copy`: dumps one store into another.
 
 use super::arguments::CopyOptions;
-use super::dump::{described, tenants, written};
+use super::dump::{described, tenants, write_lines};
 use super::opened::{OpenedTarget, to_dump};
 use super::signatures::Signer;
 use super::target::Target;
@@ -18,7 +18,7 @@ pub(crate) async fn run(options: CopyOptions) -> Result<(), CommandError> {
     let opened = OpenedTarget::open(&options.to).await?;
     let copy = async |target: &mut Target| {
         let put = async |line: String| target.line(line.as_bytes()).await;
-        written(&from, ids, None, put).await.map(drop)
+        write_lines(&from, ids, None, put).await.map(drop)
     };
     let totals = Target::fill(opened, None, Signer::Same, copy).await?;
     note(&format!("copied {}", described(&totals)));

@@ -40,7 +40,7 @@ pub(crate) async fn run(options: DumpOptions) -> Result<(), CommandError> {
     let dumped = match tenants(&store, options.tenant.as_ref()).await {
         Ok(tenants) => {
             let put = async |line: String| output.put(&line);
-            written(&store, tenants, key.as_ref(), put).await
+            write_lines(&store, tenants, key.as_ref(), put).await
         }
         Err(error) => Err(error),
     };
@@ -91,7 +91,7 @@ fn not_written(error: io::Error) -> CommandError {
 }
 
 /// Dumps these tenants, a line at a time.
-pub(super) async fn written(
+pub(super) async fn write_lines(
     store: &Store,
     tenants: Vec<TenantId>,
     key: Option<&DumpKey>,
