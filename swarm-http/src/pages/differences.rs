@@ -2,7 +2,7 @@
 
 use swarm_core::TakeDraft;
 
-use super::charts::length;
+use super::charts::float;
 use super::markup::{Markup, clipped, escape};
 
 /// Longest texts that are compared word by word, as the product of their words; longer ones would take too
@@ -83,7 +83,7 @@ fn mark_changes(before: &str, after: &str) -> Option<Markup> {
     let same = parts.iter().filter(|(part, _)| *part == Part::Same);
     let same: usize = same.map(|(_, word)| word.len()).sum();
     let is_one_empty = before.concat().trim().is_empty() || after.concat().trim().is_empty();
-    if !is_one_empty && length(same) < MIN_SHARED * length(longer) {
+    if !is_one_empty && float(same) < MIN_SHARED * float(longer) {
         return None;
     }
     for (nth, run) in parts.chunk_by(|one, next| one.0 == next.0).enumerate() {

@@ -13,7 +13,7 @@ use swarm_core::rules::{MIN_SCORED, RankedMember, Ranking, ScoreFilter};
 use swarm_core::service::{ComparedMember, MemberComparison};
 use swarm_core::{Member, MemberId};
 
-use super::charts::length;
+use super::charts::float;
 use super::frame::{Frame, SiteContext, html, time_formatter};
 use super::links;
 use super::list_filter::{ListFilter, Sort};
@@ -181,7 +181,7 @@ fn sort_by(members: &mut [&ComparedMember], sort: &str, records: &Records<'_>) {
 }
 
 fn ratio(part: usize, whole: usize) -> f64 {
-    length(part) / length(whole)
+    float(part) / float(whole)
 }
 
 fn row(compared: &ComparedMember, records: &Records<'_>, times: TimeFormatter) -> MemberRow {

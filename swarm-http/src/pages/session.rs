@@ -12,7 +12,7 @@ use swarm_core::rules::{PublicTake, Stage, dissent, resolve};
 use swarm_core::wire::Problem;
 use swarm_core::{Error, MemberId, Refusal, Session, SessionId};
 
-use super::charts::{Counts, Mean, Shares, length, shares_of, stance_field};
+use super::charts::{Counts, Mean, Shares, float, shares_of, stance_field};
 use super::citation::Citation;
 use super::disagreement::{self, Alike, Moves, Sides};
 use super::frame::{Frame, SiteContext, html, time_formatter};
@@ -413,7 +413,7 @@ fn by_stance(members: Vec<StanceRow>, most: usize) -> Vec<FieldRow> {
         };
         match rows.iter_mut().find(is_of) {
             Some(row) => {
-                row.mean += (member.confidence - row.mean) / length(row.count + 1);
+                row.mean += (member.confidence - row.mean) / float(row.count + 1);
                 row.count += 1;
                 if row.members.len() < most {
                     row.members.push(member);

@@ -1,6 +1,6 @@
 //! Shares of a whole, as a bar chart and as a table: in their order, each with its name and percentage.
 
-use super::svg::{Anchor, Svg, length};
+use super::svg::{Anchor, Svg, float};
 use crate::pages::markup::{Markup, clipped};
 
 /// One share.
@@ -19,9 +19,9 @@ const MAX_NAME: usize = 28;
 
 /// Draws the bars below each other; `label` is the accessible name.
 pub(crate) fn bars(bars: &[Bar<'_>], label: &str) -> Markup {
-    let mut svg = Svg::new("bars", ROW * length(bars.len()), label);
+    let mut svg = Svg::new("bars", ROW * float(bars.len()), label);
     for (row, bar) in bars.iter().enumerate() {
-        let top = ROW * length(row);
+        let top = ROW * float(row);
         let share = if bar.share.is_finite() { bar.share.clamp(0.0, 1.0) } else { 0.0 };
         svg.name(Anchor::Start, (0.0, top + 14.0), 0.0, &clipped(bar.name, MAX_NAME));
         svg.word(Anchor::End, (100.0, top + 14.0), &format!("{:.1} %", share * 100.0));

@@ -24,7 +24,7 @@ pub(crate) use member::{Point, member_line};
 pub(crate) use sparkline::{Spark, sparkline};
 pub(crate) use strip::{Counts, strip};
 pub(crate) use subject::{Mark, Score, Timeline, Value, subject_lines};
-pub(crate) use svg::length;
+pub(crate) use svg::float;
 
 /// The five stances of the service from bearish to bullish, which are also the classes of the colours. Colour is never the only
 /// sign of a stance: the word is always there too.

@@ -2,7 +2,7 @@
 
 use swarm_core::domain::{RankedStance, Stance, StanceScale, Stances};
 
-use super::svg::{Svg, length};
+use super::svg::{Svg, float};
 use super::tone;
 use crate::pages::markup::Markup;
 
@@ -108,11 +108,11 @@ impl Counts {
 /// Draws one segment per stance that occurs, as long as its share.
 pub(crate) fn strip(counts: &Counts) -> Markup {
     let mut svg = Svg::new("strip", 12.0, &counts.words());
-    let total = length(counts.total().max(1));
+    let total = float(counts.total().max(1));
     let mut from = 0.0;
     for (tone, count) in counts.by_tone() {
         if count > 0 {
-            let to = from + length(count) * 100.0 / total;
+            let to = from + float(count) * 100.0 / total;
             svg.segment(tone, (from, to));
             from = to;
         }

@@ -259,6 +259,6 @@ fn figure(number: f64) -> String {
 }
 
 /// A count as a floating-point number.
-pub(crate) fn length(count: usize) -> f64 {
+pub(crate) fn float(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }

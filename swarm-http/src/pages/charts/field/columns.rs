@@ -4,7 +4,7 @@ use swarm_core::domain::StanceScale;
 
 use super::layout::{Area, MAX_LINKED, Name, Placed, RADIUS, beside, names, sample};
 use super::marks::{Dot, Mean, along, name, tick};
-use crate::pages::charts::svg::{Anchor, Svg, length};
+use crate::pages::charts::svg::{Anchor, Svg, float};
 use crate::pages::charts::tone;
 use crate::pages::markup::{Markup, clipped};
 
@@ -70,7 +70,7 @@ struct Columns<'a>(&'a StanceScale);
 impl Columns<'_> {
     /// Distance between two columns, in percent.
     fn distance(self) -> f64 {
-        COLUMNS / length(self.0.stances().len())
+        COLUMNS / float(self.0.stances().len())
     }
 
     /// Half of the width of a column, in pixels.
@@ -80,7 +80,7 @@ impl Columns<'_> {
 
     /// Position of a column, in percent.
     fn column(self, at: usize) -> f64 {
-        self.at(length(at))
+        self.at(float(at))
     }
 
     /// Position of a score, in percent.

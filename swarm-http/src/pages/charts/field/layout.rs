@@ -6,7 +6,7 @@
 use swarm_core::domain::StanceScale;
 
 use super::marks::{Dot, along};
-use crate::pages::charts::svg::length;
+use crate::pages::charts::svg::float;
 use crate::pages::markup::{clipped, width};
 
 /// Radius of a dot with its outline, and the minimum distance between the centres of two.
@@ -126,10 +126,10 @@ pub(super) fn names(
     whole: Area,
     mut taken: Vec<Area>,
 ) -> Vec<Name> {
-    let total: f64 = dots.iter().map(|(dot, ..)| length(dot.place)).sum();
-    let count = length(dots.len().max(1));
+    let total: f64 = dots.iter().map(|(dot, ..)| float(dot.place)).sum();
+    let count = float(dots.len().max(1));
     let center = mean.map_or(total / count, |mean| along(scale, mean));
-    let distance = |dot: &Dot| (length(dot.place) - center).abs();
+    let distance = |dot: &Dot| (float(dot.place) - center).abs();
     let mut order: Vec<_> = dots.iter().enumerate().collect();
     order.sort_by(|(_, (a, ..)), (_, (b, ..))| {
         let far = distance(b).total_cmp(&distance(a));
@@ -144,7 +144,7 @@ pub(super) fn names(
     for (of, (dot, x, y)) in order {
         let place = |(room, is_left): (usize, bool)| {
             let text = clipped(&dot.name, room);
-            let long = LETTER * length(width(&text));
+            let long = LETTER * float(width(&text));
             let from = if is_left { x - BESIDE - long } else { x + BESIDE };
             let area = Area(from, y - LINE / 2.0, from + long, y + LINE / 2.0);
             (Name { of, text, is_left }, area)

@@ -3,7 +3,7 @@
 use swarm_core::domain::StanceScale;
 use swarm_core::json::write;
 
-use crate::pages::charts::svg::length;
+use crate::pages::charts::svg::float;
 use crate::pages::markup::clipped;
 
 /// Longest name in a tooltip, in letters.
@@ -79,7 +79,7 @@ pub(super) fn along(scale: &StanceScale, score: f64) -> f64 {
     let between = |(at, pair): (usize, &[swarm_core::domain::RankedStance])| {
         let [from, to] = pair else { return None };
         let part = (score - from.rank) / (to.rank - from.rank);
-        (0.0..=1.0).contains(&part).then(|| length(at) + part)
+        (0.0..=1.0).contains(&part).then(|| float(at) + part)
     };
     stances.windows(2).enumerate().find_map(between).unwrap_or_default()
 }

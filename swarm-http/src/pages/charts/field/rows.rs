@@ -4,7 +4,7 @@ use swarm_core::domain::StanceScale;
 
 use super::layout::{Area, LETTER, Placed, RADIUS, beside, names, sample};
 use super::marks::{Dot, Mean, along, name, tick};
-use crate::pages::charts::svg::{Anchor, Svg, length};
+use crate::pages::charts::svg::{Anchor, Svg, float};
 use crate::pages::charts::tone;
 use crate::pages::markup::{Markup, clipped, width};
 
@@ -93,7 +93,7 @@ fn draw_mean(
 ) {
     let [y, from, to] = mean.extent(scale).map(|place| height(lines, place));
     let in_the_way = headings.iter().find(|(_, base)| (base - ABOVE..base + UNDER).contains(&y));
-    let start = in_the_way.map_or(0.0, |(words, _)| LETTER * length(width(words)) + 8.0);
+    let start = in_the_way.map_or(0.0, |(words, _)| LETTER * float(width(words)) + 8.0);
     svg.line_from(mean.class(), start, y);
     svg.line(mean.class(), (100.0, from), (100.0, to));
     for end in [from, to] {
@@ -105,7 +105,7 @@ fn draw_mean(
 /// The height of a place between the lines of the stances, which are in ascending order of the ranks.
 fn height(lines: &[f64], along: f64) -> f64 {
     let between = |(at, pair): (usize, &[f64])| {
-        let part = along - length(at);
+        let part = along - float(at);
         let [from, to] = pair else { return None };
         (0.0..=1.0).contains(&part).then(|| from + (to - from) * part)
     };
