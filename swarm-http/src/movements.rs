@@ -8,9 +8,7 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 use swarm_core::rules::{Movement, movement};
 use swarm_core::service::ResultPoint;
-use swarm_core::{Error, Session, SessionId, Tenant, TenantId, Timestamp};
-
-use crate::response::if_any;
+use swarm_core::{Error, Refusal, Session, SessionId, Tenant, TenantId, Timestamp};
 
 /// Maximum number of results that are kept.
 const CAPACITY: usize = 1_000;
@@ -59,5 +57,9 @@ impl MovementCache {
 
 /// A session, unless it was withdrawn since it was listed.
 async fn record(tenant: &Tenant, id: SessionId) -> Result<Option<Arc<Session>>, Error> {
-    if_any(tenant.session_record(id).await)
+    match tenant.session_record(id).await {
+        Ok(session) => Ok(Some(session)),
+        Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
