@@ -8,7 +8,7 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 use swarm_core::rules::{Movement, movement};
 use swarm_core::service::ResultPoint;
-use swarm_core::{Error, Refusal, Session, SessionId, Tenant, TenantId, Timestamp};
+use swarm_core::{Error, SessionId, Tenant, TenantId, Timestamp};
 
 /// Maximum number of results that are kept.
 const CAPACITY: usize = 1_000;
@@ -45,21 +45,14 @@ impl MovementCache {
         if let Some(known) = self.0.get(&results) {
             return Ok(Some(known));
         }
-        let (before, after) = (record(tenant, before.0).await?, record(tenant, after.0).await?);
+        // Either may have been withdrawn meanwhile.
+        let before = Error::if_any(tenant.session_record(before.0).await)?;
+        let after = Error::if_any(tenant.session_record(after.0).await)?;
         let moved = before.zip(after).and_then(|(before, after)| movement(&before, &after));
         let moved = moved.map(Arc::new);
         if let Some(moved) = &moved {
             self.0.insert(results, Arc::clone(moved));
         }
         Ok(moved)
-    }
-}
-
-/// A session, unless it was withdrawn since it was listed.
-async fn record(tenant: &Tenant, id: SessionId) -> Result<Option<Arc<Session>>, Error> {
-    match tenant.session_record(id).await {
-        Ok(session) => Ok(Some(session)),
-        Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
-        Err(error) => Err(error),
     }
 }

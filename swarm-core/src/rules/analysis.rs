@@ -244,7 +244,8 @@ fn crossing(
 /// Figures about a member over some sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MemberFigures {
-    /// The mean distance of a position from the score of the others, on the scale of the service, regardless of its sign, over the sessions if there is one.
+    /// The mean distance of its positions from the score of the others, regardless of the sign, on the scale of the service.
+    /// `None` if no session has one.
     pub distance: Option<f64>,
     /// The number of sessions whose consensus is on one side, not in the middle.
     pub decided: usize,

@@ -9,9 +9,10 @@ use super::PublicTake;
 use crate::domain::json::is_unprintable;
 use crate::domain::{Member, MemberId, Memo, Subject, SubjectId};
 
-/// A text to look for. Letters are the same in either case, composed or not, of any width, in ligatures, with their marks in any order that
-/// Unicode holds for the same; `ß` is `ss`, `İ` is `i`, and white space is one space. Hyphens are `-`, an apostrophe is `'`, and what is shown as nothing
-/// is left out.
+/// A text to search for, normalized so that texts that look alike match.
+///
+/// Case, composition, width and ligatures are ignored, and so is the order of marks where Unicode defines one. `ß` is read as `ss`, `İ` as `i`,
+/// any white space as one space, any hyphen as `-`, and `’` as `'`. Invisible characters are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needle(String);
 
@@ -19,7 +20,7 @@ impl Needle {
     /// The maximum length in characters; the rest is ignored.
     pub const MAX: usize = 100;
 
-    /// The needle for this text; `None` if all of it is shown as nothing.
+    /// Returns the needle for a text, or `None` if the text has only white space and invisible characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim_matches(|it: char| it.is_whitespace() || is_ignored(it));
         let text: String = text.chars().take(Self::MAX).collect();
@@ -137,7 +138,7 @@ fn folded(text: &str, mut each: impl FnMut(Range<usize>, usize)) -> String {
     form
 }
 
-/// Returns the length of the first letter of a text, with its marks and what is shown as nothing.
+/// Returns the length in bytes of the first letter of a text, including its marks and the invisible characters behind it.
 fn first_letter(text: &str) -> usize {
     let is_ordered = |mark: char| !mark.is_ascii() && mark.nfkd().next().is_some_and(has_class);
     let mut others = text.char_indices().skip(1);
@@ -151,7 +152,7 @@ fn has_class(character: char) -> bool {
     canonical_combining_class(character) != 0
 }
 
-/// Returns whether a character is shown as nothing: a soft hyphen, a joiner, a direction, a variation selector.
+/// Returns whether a character is invisible: a soft hyphen, a joiner, a direction, a variation selector.
 fn is_ignored(character: char) -> bool {
     is_unprintable(character) && !character.is_whitespace()
 }

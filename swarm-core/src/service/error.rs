@@ -32,6 +32,20 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
 /// The error of a submission.
 pub type SubmitError = Error<Rejection>;
 
+impl Error {
+    /// Returns the record that was read, or `None` if there is none.
+    ///
+    /// # Errors
+    /// All but [`Refusal::NotFound`].
+    pub fn if_any<T>(read: Result<T, Self>) -> Result<Option<T>, Self> {
+        match read {
+            Ok(record) => Ok(Some(record)),
+            Err(Self::Refused(Refusal::NotFound(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 impl<R> Error<R> {
     /// Converts the refusal.
     pub fn map_refused<S>(self, map: impl FnOnce(R) -> S) -> Error<S> {

@@ -5,10 +5,10 @@ use swarm_core::json::Json;
 use swarm_core::proof::diagnose::SignedBody;
 use swarm_core::rules::Draft;
 use swarm_core::wire::{self, RequestError};
-use swarm_core::{Refusal, proof};
+use swarm_core::{Error, Refusal, proof};
 
 use crate::request::RequestContext;
-use crate::response::{ApiError, Reply, if_any, ok};
+use crate::response::{ApiError, Reply, ok};
 
 /// Runs on the worker pool: it verifies many candidates.
 pub(crate) async fn diagnose(request: RequestContext) -> Reply {
@@ -27,7 +27,7 @@ async fn registered(
     body: &SignedBody,
 ) -> Result<Option<PublicKey>, ApiError> {
     let Some(id) = body.member_id() else { return Ok(None) };
-    let member = if_any(request.tenant().application(id).await)?;
+    let member = Error::if_any(request.tenant().application(id).await)?;
     Ok(member.and_then(|member| member.public_key.clone()))
 }
 

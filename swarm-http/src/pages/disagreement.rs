@@ -15,7 +15,6 @@ use super::people::{People, Person};
 use super::time_text::TimeFormatter;
 use super::{links, stance};
 use crate::request::portion::Portion;
-use crate::response::if_any;
 
 /// Quotes on each side, and their longest text, in letters.
 const QUOTES: usize = 2;
@@ -305,7 +304,7 @@ pub(super) async fn last_result(
     let found = tenant.summaries_where(list, Some(session.id), 1, has_result).await?;
     let Some(before) = found.sessions.first() else { return Ok(None) };
     // It may have been withdrawn meanwhile.
-    if_any(tenant.session_record(before.id).await)
+    Error::if_any(tenant.session_record(before.id).await)
 }
 
 impl Moves {

@@ -51,7 +51,7 @@ struct ErrorPage {
     text: &'static str,
     /// What is wrong with the request.
     hint: Option<String>,
-    /// Whether it is at a path of the console.
+    /// Whether the request was for a path of the console: then the page links to the console.
     is_console: bool,
 }
 

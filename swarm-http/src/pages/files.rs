@@ -5,6 +5,7 @@ use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
 use std::fmt::Write as _;
 
+use swarm_core::Error;
 use swarm_core::domain::{STANCES, SessionSummary, SubjectId};
 use swarm_core::json::{self, is_unprintable};
 use swarm_core::rules::{Counting, PublicTake, dissent, own_distance_from_others};
@@ -17,7 +18,7 @@ use super::stage_text;
 use super::time_text::TimeFormatter;
 use super::{frame, subject};
 use crate::request::RequestContext;
-use crate::response::{Answer, Reply, if_any};
+use crate::response::{Answer, Reply};
 use crate::schema::{SchemaRef, schema};
 
 /// Maximum number of sessions in a file.
@@ -147,7 +148,7 @@ pub(crate) async fn member(request: RequestContext, format: Format) -> Reply {
 pub(crate) async fn subject(mut request: RequestContext, format: Format) -> Reply {
     let times = frame::time_formatter(&request).await?;
     let id = request.subject_id()?;
-    if if_any(request.tenant().subject(&id).await)?.is_none() {
+    if Error::if_any(request.tenant().subject(&id).await)?.is_none() {
         if let Some(part) = request.path.first_mut() {
             part.push_str(format.suffix());
         }

@@ -66,7 +66,7 @@ impl SiteContext {
 
 /// The name of a page in breadcrumbs.
 pub(crate) struct Crumb {
-    /// Letters of any direction, so that it is isolated from what stands beside it.
+    /// Text from outside, in letters of any direction. It is isolated in a `bdi` element.
     name: String,
     /// The day of it, if it has one: `20 Nov`.
     day: Option<String>,

@@ -69,7 +69,7 @@ impl Rows {
         Ok(Self { skipped, end, address: after(skipped), following: after(end) })
     }
 
-    /// Those of all rows that the page shows.
+    /// Returns the rows of the page, out of all rows of the list.
     pub(super) fn of_all<T>(&self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
         all.into_iter().skip(self.skipped).take(self.end - self.skipped)
     }

@@ -19,7 +19,7 @@ use super::time_text::{TimeFormatter, span};
 use super::{links, outcome, stage_text, stance};
 use crate::request::RequestContext;
 use crate::request::parameters::{no_position, number};
-use crate::response::{ApiError, if_any};
+use crate::response::ApiError;
 
 /// Longest excerpt of a take's body in a list, in characters.
 pub(super) const MAX_EXCERPT: usize = 700;
@@ -44,7 +44,7 @@ impl Subjects {
     ) -> Result<Self, Error> {
         let ids: HashSet<_> = ids.into_iter().collect();
         let found = ids.into_iter().map(|id| async move {
-            let subject = if_any(tenant.subject(id).await)?;
+            let subject = Error::if_any(tenant.subject(id).await)?;
             Ok::<_, Error>(subject.map(|subject| (id.clone(), subject_title(&subject))))
         });
         Ok(Self(try_join_all(found).await?.into_iter().flatten().collect()))
@@ -396,7 +396,7 @@ pub(super) async fn sessions_of(
     ids: impl Iterator<Item = SessionId>,
 ) -> Result<Vec<Arc<SessionSummary>>, Error> {
     let ids: HashSet<_> = ids.collect();
-    let found = ids.into_iter().map(|id| async move { if_any(tenant.summary(id).await) });
+    let found = ids.into_iter().map(|id| async move { Error::if_any(tenant.summary(id).await) });
     Ok(try_join_all(found).await?.into_iter().flatten().collect())
 }
 

@@ -15,7 +15,7 @@ use super::markup::Markup;
 use super::people::People;
 use super::time_text::TimeFormatter;
 use crate::request::RequestContext;
-use crate::response::{Reply, if_any};
+use crate::response::Reply;
 
 /// Entries per page.
 const PER_PAGE: usize = 40;
@@ -91,7 +91,7 @@ enum Fold {
 type Group = (Option<Fold>, Vec<EntryRow>);
 
 async fn is_retracted(tenant: &Tenant, memo: MemoId) -> Result<bool, Error> {
-    Ok(if_any(tenant.memo(memo).await)?.is_none())
+    Ok(Error::if_any(tenant.memo(memo).await)?.is_none())
 }
 
 pub(crate) async fn page(request: RequestContext) -> Reply {

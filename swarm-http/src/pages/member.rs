@@ -24,7 +24,7 @@ use super::people::member_name;
 use super::time_text::{TimeFormatter, day_number, span};
 use super::{links, stage_text, stance};
 use crate::request::RequestContext;
-use crate::response::{Reply, if_any};
+use crate::response::Reply;
 
 /// Sessions per page.
 const PER_PAGE: usize = 30;
@@ -201,7 +201,7 @@ async fn owes(
     drop(overview);
     for session in open {
         // It may have been withdrawn meanwhile.
-        let record = if_any(tenant.session_record(session.id).await)?;
+        let record = Error::if_any(tenant.session_record(session.id).await)?;
         if !record.is_some_and(|session| session.expects(&member.id)) {
             continue;
         }

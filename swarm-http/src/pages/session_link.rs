@@ -7,7 +7,6 @@ use super::frame::{Frame, SiteContext};
 use super::markup::Markup;
 use super::time_text::TimeFormatter;
 use super::{links, lists, stage_text};
-use crate::response::if_any;
 
 /// A session: its path, subject, day and stage.
 pub(super) struct SessionLink {
@@ -29,7 +28,7 @@ impl SessionLink {
         times: TimeFormatter,
     ) -> Result<Self, Error> {
         let (_, subject) = lists::subject(tenant, subject).await?;
-        let stage = match if_any(tenant.summary(id).await)? {
+        let stage = match Error::if_any(tenant.summary(id).await)? {
             Some(session) => stage_text::flagged(&session, times),
             None => "withdrawn".to_owned(),
         };

@@ -26,7 +26,7 @@ use crate::response::{Answer, Reply};
 #[template(path = "take.html")]
 struct TakePage<'a> {
     frame: Frame,
-    take: Filed,
+    filed: Filed,
     draft: &'a TakeDraft,
     stance: Markup,
     body: Markup,
@@ -56,7 +56,7 @@ struct TakePage<'a> {
 #[template(path = "sealed_take.html")]
 struct SealedPage {
     frame: Frame,
-    take: Filed,
+    filed: Filed,
     sealed: String,
 }
 
@@ -149,7 +149,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
                     .called(&*format!("Take {id}"))
                     .with_description(lists::SEALED)
                     .article(),
-                take: filed,
+                filed,
             };
             return Ok(html(StatusCode::OK, &page));
         }
@@ -196,7 +196,7 @@ pub(crate) async fn page(request: RequestContext) -> Reply {
             .with_description(&description)
             .pictured(take.session_id)
             .article(),
-        take: filed,
+        filed,
         draft,
     };
     Ok(html(StatusCode::OK, &page))

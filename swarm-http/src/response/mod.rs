@@ -12,7 +12,7 @@ pub(crate) mod receipt;
 mod response_body;
 
 use serde::Serialize;
-use swarm_core::{Error, Refusal, wire};
+use swarm_core::wire;
 
 pub(crate) use answer::{Answer, SWARM_HINT, Scope};
 pub(crate) use body_stream::BodyStream;
@@ -23,15 +23,6 @@ pub use response_body::ResponseBody;
 
 /// The result of a handler.
 pub(crate) type Reply = Result<Answer, ApiError>;
-
-/// The record that was read; `None` if there is none.
-pub(crate) fn if_any<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
-    match read {
-        Ok(record) => Ok(Some(record)),
-        Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
 
 /// `value` as JSON, with status 200.
 pub(crate) fn ok<T: Serialize>(value: &T) -> Reply {

@@ -93,7 +93,7 @@ fn sessions_are_filtered(backend: &Backend) {
         assert!(answer.header("swarm-hint").unwrap().starts_with(hint), "{answer:?}");
         answer.unread(400, "invalid query");
     }
-    // What is refused is told in the words of the form that is asked for.
+    // A page names the stages, JSON names the states.
     for (accept, names) in [
         ("text/html", "announced, open, closed, result, published"),
         ("application/json", "scheduled, collecting, window_closed, aggregated, published"),

@@ -647,7 +647,7 @@ fn canonical_address_is_of_the_public_origin_and_names_no_order() {
     assert!(card.contains(&format!("<a href=\"{}/swarm/sessions/1\"", client.url())), "{card}");
 }
 
-/// Whoever embeds a session has the address that a browser shows, a link has, or a person typed.
+/// The address of a session may come from a browser, from a link or from a person who typed it.
 #[test]
 fn oembed_finds_a_session_by_equivalent_addresses() {
     let mut acme = tenant("acme", ADMIN, &["desk.example", "Other.example"]);

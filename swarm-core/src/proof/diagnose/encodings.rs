@@ -134,7 +134,7 @@ fn readings(text: &str) -> Vec<Reading> {
     with_inner(direct_readings(text))
 }
 
-/// These readings, after those of the texts that they are.
+/// Returns these readings, preceded by the readings of those whose bytes are themselves a text.
 fn with_inner(outer: Vec<Reading>) -> Vec<Reading> {
     let texts = outer.iter().filter_map(|reading| std::str::from_utf8(&reading.bytes).ok());
     let inner = texts.flat_map(direct_readings).map(|inner| Reading {

@@ -69,9 +69,11 @@ pub fn diagnose_incomplete_take(body: &[u8]) -> Option<Diagnosis> {
         return None;
     }
     let draft = TakeDraft::read(&mut fields.clone()).ok();
-    let text = |field| fields.clone().text_if_any(field).ok().flatten();
-    let sent = ["publicKey", "signature"].map(text);
-    let [public_key, signature] = sent.each_ref().map(Option::as_deref);
+    let text = |field| match fields.get(field) {
+        Some(Json::Text(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (public_key, signature) = (text("publicKey"), text("signature"));
     let is_private = has_private_key([public_key, signature], &encodings::keys(public_key));
     let (_, invalid) = Signed::<TakeDraft>::read_leniently(fields).ok()?;
     let private = is_private.then(|| SigningMistake::of(Code::KeyIsPrivate));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::domain::{
     Day, Figures, SessionId, SessionState, SessionSummary, Subject, SubjectId, SubjectSnapshot,
 };
-use crate::rules::{Refusal, dissent};
+use crate::rules::dissent;
 use crate::service::{Error, Tenant};
 use crate::store::SessionList;
 
@@ -172,10 +172,9 @@ pub(super) async fn trends(tenant: &Tenant, ids: &[SubjectId]) -> Result<Vec<Sub
 
 /// A subject as it is now; `None` if there is none with this id.
 pub(super) async fn trend(tenant: &Tenant, id: &SubjectId) -> Result<Option<SubjectTrend>, Error> {
-    match tenant.subject(id).await {
-        Ok(subject) => trend_of(tenant, subject).await.map(Some),
-        Err(Error::Refused(Refusal::NotFound(_))) => Ok(None),
-        Err(error) => Err(error),
+    match Error::if_any(tenant.subject(id).await)? {
+        Some(subject) => trend_of(tenant, subject).await.map(Some),
+        None => Ok(None),
     }
 }
 

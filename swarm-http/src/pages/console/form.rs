@@ -122,7 +122,7 @@ pub(crate) struct FormView {
     pub(crate) fields: Vec<Field>,
     /// Rows to choose from, before the fields.
     pub(crate) table: Option<Table>,
-    /// What is said just above the buttons.
+    /// The text directly above the buttons.
     pub(crate) remark: Option<Markup>,
     pub(crate) buttons: Vec<Button>,
     /// Whether the form was refused, or comes back as it was typed.

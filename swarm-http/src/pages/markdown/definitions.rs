@@ -65,7 +65,7 @@ fn first_line(text: &str) -> Option<&str> {
     text.split_inclusive(['\n', '\r']).next()
 }
 
-/// Whether this stands before lines of a paragraph, also in a quote.
+/// Returns whether the character may precede the words of a line: indentation, or the mark of a quote.
 fn is_indentation(character: char) -> bool {
     matches!(character, ' ' | '\t' | '>')
 }

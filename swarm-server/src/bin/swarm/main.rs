@@ -67,8 +67,8 @@ fn forget_empty_authorities() {
     }
 }
 
-/// Refuses a file of `SSL_CERT_FILE` with a byte order mark, or with sections that were joined without a line end: the libraries that read it would
-/// leave out authorities, without a word. The files of `SSL_CERT_DIR` are not checked: each has one certificate as a rule, and there may be hundreds.
+/// Refuses a file of `SSL_CERT_FILE` that has a byte order mark or sections joined without a line end. The libraries that read the file would skip
+/// authorities in it without an error. The files of `SSL_CERT_DIR` are not checked: there may be hundreds, of one certificate each.
 fn check_authorities() -> Result<(), CommandError> {
     let Some(file) = env::var_os("SSL_CERT_FILE") else { return Ok(()) };
     // What is read of a pipe is lost to those who need it.

@@ -6,23 +6,25 @@ use std::io::{self, Read};
 ///
 /// # Errors
 /// If it cannot be read, or is not UTF-8.
-pub(crate) fn read_text(mut source: impl Read) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    source.read_to_end(&mut bytes)?;
-    decoded(bytes).map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault))
+pub(crate) fn read_text(source: impl Read) -> io::Result<String> {
+    read(source, |bytes| bytes)
 }
 
 /// Reads a policy of C2SP, whose comments and names may have any bytes above those of ASCII.
 ///
 /// # Errors
 /// If it cannot be read, or is in UTF-16.
-pub(crate) fn read_policy(mut source: impl Read) -> io::Result<String> {
+pub(crate) fn read_policy(source: impl Read) -> io::Result<String> {
+    read(source, |bytes| match is_utf_16(&bytes) {
+        true => bytes,
+        false => String::from_utf8_lossy(&bytes).into_owned().into_bytes(),
+    })
+}
+
+fn read(mut source: impl Read, prepared: fn(Vec<u8>) -> Vec<u8>) -> io::Result<String> {
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes)?;
-    if !is_utf_16(&bytes) {
-        bytes = String::from_utf8_lossy(&bytes).into_owned().into_bytes();
-    }
-    decoded(bytes).map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault))
+    decoded(prepared(bytes)).map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault))
 }
 
 /// Returns the text of these bytes, without a byte order mark before it.

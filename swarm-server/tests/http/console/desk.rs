@@ -192,7 +192,7 @@ fn member_is_shut_out_and_erased() {
     let visitor = Visitor::signed_in(&client);
     let page = format!("/operate/members/{}", author.id.as_str());
     let act = |act: &str| visitor.fill_in(&page, &format!("{page}/{act}"), &[]);
-    // What it means stands beside each button.
+    // Each button has its consequence beside it.
     for sentence in ["Takes on file stay, and count. Activating", "claims another with its key"] {
         visitor.get(&page).expect(200).says(sentence);
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use swarm_core::domain::SubjectId;
 use swarm_core::json::write;
-use swarm_core::{Invalid, MemberId, Refusal, Session, SessionId};
+use swarm_core::{Error, Invalid, MemberId, Refusal, Session, SessionId};
 
 pub(super) use session::outcome_text;
 
@@ -31,7 +31,7 @@ use super::form::FormData;
 use super::layout::Page;
 use super::page_id::PageId;
 use crate::request::parameters::number;
-use crate::response::{ApiError, if_any};
+use crate::response::ApiError;
 
 /// Makes a page.
 pub(super) async fn page(page_id: PageId, context: &mut ConsoleContext) -> Result<Page, ApiError> {
@@ -94,7 +94,7 @@ pub(super) async fn check_new(
     let PageId::Subjects = page_id else { return Ok(()) };
     // The API says what is wrong with an id.
     let Ok(id) = SubjectId::parse(sent.text("id").to_owned()) else { return Ok(()) };
-    match if_any(context.request.tenant().subject(&id).await)? {
+    match Error::if_any(context.request.tenant().subject(&id).await)? {
         Some(_) => {
             let rule = "is that of a subject already, which is changed on its page";
             Err(Refusal::InvalidRequest(Invalid::new("id", rule)).into())
@@ -112,7 +112,8 @@ pub(super) async fn digest(
         PageId::Session => session(page_id, context).await?.map(|session| write(&*session)),
         PageId::Subject => {
             let Ok(id) = SubjectId::parse(context.part(0).to_owned()) else { return Ok(None) };
-            if_any(context.request.tenant().subject(&id).await)?.map(|subject| write(&subject))
+            Error::if_any(context.request.tenant().subject(&id).await)?
+                .map(|subject| write(&subject))
         }
         _ => None,
     };
